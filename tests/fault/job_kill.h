@@ -233,13 +233,11 @@ static inline void same_results_in(const char *first, const char *one, const cha
 
 static void check_sound(const char *path)
 {
-    struct ny_report *report = NULL;
-    struct ny_context *ctx;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     if (ny_verify(ctx, path, &report)) fail_msg("%s", ny_context_message(ctx));
-    ny_report_free(report);
-    ny_context_free(ctx);
 }
 
 /* ---- data ---------------------------------------------------------------------------------- */

@@ -25,10 +25,9 @@ static struct ny_options *options_of(struct ny_context *own, const char *name, c
 
 static int update(struct ny_context *own)
 {
-    struct ny_options *options = options_of(own, "update", "frozen");
+    OWNED(ny_options) *options = options_of(own, "update", "frozen");
     int err = options ? ny_fit(own, now, "f", options, NULL) : NY_EINTERNAL;
 
-    ny_options_free(options);
     return err;
 }
 
@@ -64,7 +63,7 @@ static void clean(void)
 /* Returns the rows of the result; *clusters: how many there are of all of them. */
 static uint64_t look(size_t *clusters)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     struct ny_result result;
     uint64_t n;
 
@@ -73,7 +72,6 @@ static uint64_t look(size_t *clusters)
     n = result.n;
     *clusters = ny_stored_clusters(&result);
     ny_result_close(&result);
-    ny_store_close(store);
     return n;
 }
 

@@ -86,7 +86,7 @@ static void same_points(const char *one, const char *other)
     struct ny_rows_info info[2];
     struct ny_names names[2];
     struct ny_store *opened;
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
     void *rows[2];
     double *labels[2];
     uint64_t *source[2];
@@ -123,20 +123,17 @@ static void same_points(const char *one, const char *other)
         free(labels[k]);
         free(source[k]);
     }
-    ny_context_free(ctx);
 }
 
 static uint64_t rows_of(const char *path)
 {
     struct ny_rows_info info;
-    struct ny_store *opened;
-    struct ny_context *ctx;
+    OWNED(ny_store) *opened = NULL;
+    OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_shards_open(&opened, ctx, path), NY_OK);
     assert_int_equal(ny_points_info(opened, &info), NY_OK);
-    ny_store_close(opened);
-    ny_context_free(ctx);
     return info.n;
 }
 
@@ -250,7 +247,7 @@ TEST(an_append_goes_on_as_if_unbroken)
 static bool has_staged(const char *path)
 {
     struct ny_store *opened;
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
     bool waits = false;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
@@ -258,7 +255,6 @@ static bool has_staged(const char *path)
         assert_int_equal(ny_ingest_waits(opened, &waits), NY_OK);
         ny_store_close(opened);
     }
-    ny_context_free(ctx);
     return waits;
 }
 

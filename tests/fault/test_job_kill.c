@@ -27,8 +27,8 @@ static void same_errors(struct ny_context *ctx, const char *one, const char *oth
 {
     static const char *const keys[] = {"probe_columns", "probe_error", "probe_standard_error",
                                        "component_errors", "component_errors_se"};
-    struct ny_report *a, *b;
-    json_t *x, *y;
+    OWNED(ny_report) *a = NULL, *b = NULL;
+    OWNED(json_t) *x = NULL, *y = NULL;
 
     assert_int_equal(ny_result_report(ctx, store, one, &a), NY_OK);
     assert_int_equal(ny_result_report(ctx, store, other, &b), NY_OK);
@@ -39,20 +39,15 @@ static void same_errors(struct ny_context *ctx, const char *one, const char *oth
 
         if (mine != its && !json_equal(mine, its)) fail_msg("%s of %s is another", keys[k], other);
     }
-    json_decref(x);
-    json_decref(y);
-    ny_report_free(a);
-    ny_report_free(b);
 }
 
 static void same_results(const char *one, const char *other)
 {
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     same_results_in(store, one, store, other);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     same_errors(ctx, one, other);
-    ny_context_free(ctx);
 }
 
 static void kill_fits(const struct run *run)
@@ -126,13 +121,12 @@ static int call_export(struct ny_context *ctx, const struct run *run, const char
 static int call_verify(struct ny_context *ctx, const struct run *run, const char *path,
                        const char *name, const struct ny_options *options)
 {
-    struct ny_report *report = NULL;
+    OWNED(ny_report) *report = NULL;
     int err = ny_verify(ctx, path, &report);
 
     (void)run;
     (void)name;
     (void)options;
-    ny_report_free(report);
     return err;
 }
 
@@ -268,15 +262,13 @@ static int call_least(struct ny_context *ctx, const struct run *run, const char 
 /* Returns the bytes of path lengths that a fit held from its first sweep on. */
 static double kept_bytes(const char *name)
 {
-    struct ny_context *ctx;
-    struct ny_report *report;
+    OWNED(ny_context) *ctx = NULL;
+    OWNED(ny_report) *report = NULL;
     double bytes = 0;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_result_report(ctx, store, name, &report), NY_OK);
     ny_report_number(report, "columns_kept_bytes", &bytes);
-    ny_report_free(report);
-    ny_context_free(ctx);
     return bytes;
 }
 

@@ -57,24 +57,22 @@ static void write_npy(const char *path, uint64_t first, uint64_t rows)
 static int import_file(struct ny_context *ctx, const char *path, int which)
 {
     const char *input = files[which];
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, ctx);
 
     if (err == NY_OK && which) err = options_set(options, "append=yes");
     if (err == NY_OK) err = ny_import(ctx, path, &input, 1, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
 static int fit(struct ny_context *ctx, const char *path, const char *name)
 {
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, ctx);
 
     if (err == NY_OK)
         err = options_set(options, "approx=projected select=uniform landmarks=24 components=3");
     if (err == NY_OK) err = ny_fit(ctx, path, name, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
@@ -215,13 +213,12 @@ static void check_embedding(unsigned result)
 
 static bool is_done(unsigned result)
 {
-    struct ny_report *report = NULL;
+    OWNED(ny_report) *report = NULL;
     int err = ny_result_report(ctx, trial, names[result], &report);
     const char *status = err ? "" : ny_report_text(report, "status");
     bool done = strcmp(status, "done") == 0;
 
     if (err && err != NY_EUSAGE) bad("result %s: status %d", names[result], err);
-    ny_report_free(report);
     return done;
 }
 

@@ -140,8 +140,8 @@ static void restore(const struct file *file)
 /* Several transactions each, so that there are free pages and pages with a past. */
 static void fill(const char *where, bool remember)
 {
-    struct ny_context *ctx;
-    struct ny_store *store;
+    OWNED(ny_context) *ctx = NULL;
+    OWNED(ny_store) *store = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_store_create(&store, ctx, where), NY_OK);
@@ -153,8 +153,6 @@ static void fill(const char *where, bool remember)
     }
     assert_int_equal(ny_blob_put(store, "old", "x", where, 100), NY_OK);
     assert_int_equal(ny_result_remove(store, "old"), NY_OK);
-    ny_store_close(store);
-    ny_context_free(ctx);
 }
 
 static void build(void)

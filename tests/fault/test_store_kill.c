@@ -12,6 +12,8 @@
 #include "support/store_folder.h"
 #include "support/test.h"
 
+OWNS(ny_rows_stats, ny_rows_stats_release(at, ctx))
+
 enum { D = 784, BASE = 1300, MORE = 20000, KILLS = 60, DELAY_US = 40000 };
 
 static uint64_t draws;
@@ -99,7 +101,7 @@ static void check_content(struct ny_store *store, uint64_t n)
 
 static void same_statistics(struct ny_store *a, struct ny_store *b)
 {
-    struct ny_rows_stats x, y;
+    OWNED(ny_rows_stats) x, y;
 
     CHECK(ny_points_stats(a, &x));
     CHECK(ny_points_stats(b, &y));
@@ -110,8 +112,6 @@ static void same_statistics(struct ny_store *a, struct ny_store *b)
     assert_memory_equal(x.maximum, y.maximum, D * sizeof(double));
     assert_true(x.mean_square_norm == y.mean_square_norm);
     assert_true(x.mean_norm == y.mean_norm);
-    ny_rows_stats_release(&x, ctx);
-    ny_rows_stats_release(&y, ctx);
 }
 
 static uint64_t resumed_from(struct ny_store *store, const struct case_import *import)

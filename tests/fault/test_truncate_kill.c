@@ -15,16 +15,15 @@ static struct ny_rows_info before;
 
 static void look(const char *where, struct ny_rows_info *info)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
 
     CHECK(ny_store_open(&store, ctx, where));
     CHECK(ny_points_info(store, info));
-    ny_store_close(store);
 }
 
 static void fill(void)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
 
     make_folder();
     snprintf(full, sizeof(full), "%.120s-full", path);
@@ -36,7 +35,6 @@ static void fill(void)
     CHECK(ny_append_rows(ctx, full, values + KEPT * D, ROWS - KEPT, D, NULL));
     options = options_with(ctx, "landmarks=5");
     CHECK(ny_fit(ctx, full, "f", options, NULL));
-    ny_options_free(options);
 }
 
 static void clean(void)

@@ -11,29 +11,25 @@ enum { MORE = 9000 };
 
 static uint64_t rows_of_result(const char *path)
 {
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
     uint64_t rows, p;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     if (ny_embedding_shape(ctx, path, "fit", &rows, &p)) fail_msg("%s", ny_context_message(ctx));
-    ny_context_free(ctx);
     return rows;
 }
 
 /* The stage of the update under way, for the count of kills. */
 static void count_update_kill(const char *path)
 {
-    struct ny_store *opened;
-    struct ny_context *ctx;
-    json_t *record;
+    OWNED(ny_store) *opened = NULL;
+    OWNED(ny_context) *ctx = NULL;
+    OWNED(json_t) *record = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_store_open(&opened, ctx, path), NY_OK);
     assert_int_equal(ny_record_load_update(opened, "fit", &record), NY_OK);
     print_message("update killed in stage %s\n", record ? ny_field_text(record, "stage") : "-");
-    json_decref(record);
-    ny_store_close(opened);
-    ny_context_free(ctx);
 }
 
 /* Killed updates leave the result as it was, until they leave that of an unbroken update. */

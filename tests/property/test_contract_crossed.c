@@ -56,7 +56,7 @@ static bool is(const struct crossed *of, const char *map)
 static json_t *judgement(const struct crossed *of)
 {
     struct ny_options *options;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     json_t *json;
 
     ny_remove(ctx, points.path, "c");
@@ -68,7 +68,6 @@ static json_t *judgement(const struct crossed *of)
     CHECK(ny_evaluate(ctx, points.path, "c", options, &report));
     ny_options_free(options);
     json = json_loads(ny_report_json(report), 0, NULL);
-    ny_report_free(report);
     assert_non_null(json);
     return json;
 }
@@ -220,7 +219,7 @@ TEST(figures_are_those_of_the_map)
 {
     for (size_t c = 0; c < CASES; c++) {
         const struct crossed *of = &cases[c];
-        json_t *report = judgement(of);
+        OWNED(json_t) *report = judgement(of);
 
         check_null_has_reason(report, of);
         check_neighborhoods(report, of);
@@ -230,7 +229,6 @@ TEST(figures_are_those_of_the_map)
             check_matrix(report, of);
             check_distances(report, of);
         }
-        json_decref(report);
     }
 }
 

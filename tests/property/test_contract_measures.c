@@ -32,8 +32,8 @@ static void remove_results(void)
 static int evaluate(const char *store, const char *name, const char *const (*set)[2], size_t count,
                     json_t **report)
 {
-    struct ny_options *options;
-    struct ny_report *made = NULL;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_report) *made = NULL;
     int err;
 
     *report = NULL;
@@ -42,10 +42,8 @@ static int evaluate(const char *store, const char *name, const char *const (*set
     for (size_t i = 0; i < count; i++)
         CHECK(ny_options_set(options, set[i][0], set[i][1]));
     err = ny_evaluate(ctx, store, name, options, &made);
-    ny_options_free(options);
     if (!err) *report = json_loads(ny_report_json(made), 0, NULL);
     assert_true(err || *report);
-    ny_report_free(made);
     return err;
 }
 
@@ -93,13 +91,12 @@ TEST(entries_are_whole)
 TEST(all_have_figures)
 {
     static const char *const set[][2] = {{"against", "g"}};
-    json_t *report;
+    OWNED(json_t) *report = NULL;
 
     assert_int_equal(evaluate(labelled.path, "f", set, 1, &report), NY_OK);
     for (size_t i = 0; i < MEASURES; i++)
         if (!check_keys(measures[i], report))
             fail_msg("%s has no figure of a fit of a kernel", measures[i]->name);
-    json_decref(report);
 }
 
 TEST(threads_change_nothing)
@@ -127,12 +124,11 @@ TEST(one_alone_is_itself)
     for (size_t i = 0; i < MEASURES; i++) {
         const char *const set[][2] = {{"measures", measures[i]->name}, {"against", "g"}};
         size_t count = ny_one_of("against", measures[i]->options) ? 2 : 1;
-        json_t *report;
+        OWNED(json_t) *report = NULL;
 
         assert_int_equal(evaluate(labelled.path, "f", set, count, &report), NY_OK);
         for (size_t k = 0; k < MEASURES; k++)
             assert_true((check_keys(measures[k], report) > 0) == (k == i));
-        json_decref(report);
     }
 }
 
@@ -143,13 +139,12 @@ static void check_option(const struct ny_measure *measure, const char *option)
     const char *const set[][2] = {{"measures", measure->name},
                                   {option, strcmp(option, "against") == 0 ? "g" : "40"},
                                   {"against", "g"}};
-    json_t *report;
+    OWNED(json_t) *report = NULL;
     int err = evaluate(labelled.path, "f", set, ny_one_of("against", measure->options) ? 3 : 2,
                        &report);
 
     if (err != (acts ? NY_OK : NY_EUSAGE))
         fail_msg("%s with --%s: %d, %s", measure->name, option, err, ny_context_message(ctx));
-    json_decref(report);
 }
 
 /* An option acts with a measure that goes by it, and is refused with all others. */

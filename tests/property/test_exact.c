@@ -6,6 +6,8 @@
 #include "support/test.h"
 #include "support/wanted.h"
 
+OWNS(ny_solution, ny_solution_release(at, ctx))
+
 enum { N = 60, D = 3 };
 
 static const struct ny_method *const methods[] = {
@@ -97,14 +99,13 @@ TEST(no_error_at_full_rank)
 {
     struct ny_problem problem = {.ctx = ctx, .normalisation = NY_RAW, .components = N};
     double *U = lend(N * N * sizeof(*U));
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
     struct small set;
 
     all_rows(&set, SMALL_NARROW);
     assert_int_equal(small_solve(&set, &ny_method_exact, SMALL_F64, &problem, &solution, U), NY_OK);
     assert_int_equal(solution.rank_effective, N);
     assert_near(solution.trace - solution.trace_approx, 0, 1e-13 * solution.trace);
-    ny_solution_release(&solution, ctx);
 }
 
 /* With every row a landmark there is nothing to approximate. */
@@ -169,7 +170,7 @@ TEST(errors_against_exact)
                                          .components = P,
                                          .inner = NY_INNER_EXACT,
                                          .experts = 2};
-            struct ny_solution solution;
+            OWNED(ny_solution) solution;
             struct small set;
             double U[N * P];
 
@@ -188,7 +189,6 @@ TEST(errors_against_exact)
                 best = sqrt(rest);
                 assert_near(errors[s][i], best, 1e-10 * values[0]);
             }
-            ny_solution_release(&solution, ctx);
         }
     for (size_t i = 0; i < METHODS; i++) {
         assert_true(errors[0][i] >= best * (1 - 1e-9));

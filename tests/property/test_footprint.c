@@ -130,7 +130,7 @@ static double most_planned = 2.5; /* times what is charged */
 static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
 {
     struct ny_options *options;
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
     struct ny_report *report;
     json_t *plan, *done;
     const json_t *planned, *value;
@@ -174,7 +174,6 @@ static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
     json_decref(done);
     ny_options_free(options);
     assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
     return (uint64_t)least;
 }
 
@@ -198,8 +197,8 @@ TEST(the_plan_covers_what_is_charged)
 static void import_sparse(const char *path, size_t usual, size_t most)
 {
     const char *files[1];
-    struct ny_options *options;
-    struct ny_context *ctx;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_context) *ctx = NULL;
     char name[200];
     FILE *file;
 
@@ -221,8 +220,6 @@ static void import_sparse(const char *path, size_t usual, size_t most)
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     if (ny_import(ctx, path, files, 1, options, NULL)) fail_msg("%s", ny_context_message(ctx));
-    ny_options_free(options);
-    ny_context_free(ctx);
 }
 
 TEST(the_plan_of_sparse_points)
@@ -300,7 +297,7 @@ TEST(the_plan_of_graphs)
 static void refuse(const struct fit *fit, const char *path, uint64_t least)
 {
     struct ny_options *options;
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
     struct ny_report *report;
     char words[64];
 
@@ -315,7 +312,6 @@ static void refuse(const struct fit *fit, const char *path, uint64_t least)
     assert_int_equal(ny_result_report(ctx, path, "refused", &report), NY_EUSAGE);
     ny_options_free(options);
     assert_int_equal(ny_memory_used(ctx), 0);
-    ny_context_free(ctx);
 }
 
 TEST(a_smaller_budget_is_refused)

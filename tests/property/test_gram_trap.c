@@ -7,6 +7,9 @@
 #include "support/context.h"
 #include "support/test.h"
 
+OWNS(ny_layout, ny_layout_free(at))
+OWNS(ny_solution, ny_solution_release(at, ctx))
+
 enum { N = 2 * NY_UNIT_ROWS + 900, M = 60, TOP = 10 };
 
 /* Gaussian kernel between N points and M of them; everything in double. */
@@ -81,7 +84,7 @@ static struct ny_accumulator *accumulate(const struct data *data, const double *
     float *tile = lend(NY_UNIT_ROWS * M * sizeof(*tile));
     double diagonal[NY_UNIT_ROWS];
     struct ny_accumulator *acc;
-    struct ny_layout l = {.ctx = ctx};
+    OWNED(ny_layout) l = {.ctx = ctx};
     struct ny_partial *part;
 
     assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
@@ -99,7 +102,6 @@ static struct ny_accumulator *accumulate(const struct data *data, const double *
                        &(struct ny_tile_rows){.count = rows, .diagonal = diagonal});
         ny_accumulator_fold(acc, part);
     }
-    ny_layout_free(&l);
     return acc;
 }
 
@@ -125,7 +127,7 @@ static struct outcome solve(const struct data *data, const double *a, enum ny_gr
                                  .f32_tiles = true,
                                  .components = M};
     struct outcome outcome = {0};
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
 
     memcpy(W, data->W, sizeof(W));
     assert_int_equal(ny_method_projected.solve(&problem, &solution), NY_OK);
@@ -137,7 +139,6 @@ static struct outcome solve(const struct data *data, const double *a, enum ny_gr
     outcome.trace = fabs(trace_error - data->trace_error) / (data->trace_error + 1e-6);
     outcome.noticed = solution.inaccurate;
     outcome.rank = solution.rank_effective;
-    ny_solution_release(&solution, ctx);
     ny_accumulator_free(acc);
     return outcome;
 }
@@ -266,7 +267,7 @@ static struct ny_accumulator *accumulate64(const double *C, const double *a)
 {
     double *tile = lend_zeros(NY_UNIT_ROWS * WIDE_M * sizeof(*tile)), diagonal[NY_UNIT_ROWS];
     struct ny_accumulator *acc;
-    struct ny_layout l = {.ctx = ctx};
+    OWNED(ny_layout) l = {.ctx = ctx};
     struct ny_partial *part;
 
     assert_int_equal(ny_accumulator_new(&acc, ctx, WIDE_M), NY_OK);
@@ -279,7 +280,6 @@ static struct ny_accumulator *accumulate64(const double *C, const double *a)
     ny_partial_set64(part, ny_matrix(tile, NY_UNIT_ROWS, WIDE_M),
                      &(struct ny_tile_rows){.count = WIDE_N, .diagonal = diagonal});
     ny_accumulator_fold(acc, part);
-    ny_layout_free(&l);
     return acc;
 }
 
@@ -297,7 +297,7 @@ TEST(small_eigenvalues_of_a_very_wide_kernel)
                                  .gram = NY_GRAM_F64,
                                  .normalisation = NY_RAW,
                                  .components = WIDE_M};
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
 
     ny_gaussian(6, NY_STREAM_DATA, 0, x, 2 * WIDE_N);
     for (size_t i = 0; i < WIDE_N * WIDE_M; i++) {
@@ -315,7 +315,6 @@ TEST(small_eigenvalues_of_a_very_wide_kernel)
     for (size_t k = 0; k < WIDE_TOP; k++)
         if (!(fabs(solution.values[k] / truth[k] - 1) < 1e-3))
             fail_msg("eigenvalue %zu is %g instead of %g", k, solution.values[k], truth[k]);
-    ny_solution_release(&solution, ctx);
     ny_accumulator_free(problem.acc);
 }
 

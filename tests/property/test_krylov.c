@@ -8,6 +8,8 @@
 #include "support/test.h"
 #include "support/wanted.h"
 
+OWNS(ny_solution, ny_solution_release(at, ctx))
+
 enum { N = 90, D = 4, M = 24, LARGE = 70 };
 
 static const double tolerances[SMALL_TILES] = {2e-5, 1e-6, 1e-9};
@@ -42,7 +44,7 @@ static void check_exact(const struct small *set, enum small_tiles tiles,
     /* blocks of all of space, or so many of P + 3 columns that they fill it */
     struct ny_problem problem = problem_of(normalisation, affine, power ? 3 : M, power);
     double tolerance = tolerances[tiles], U[N * P];
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
     struct wanted w;
     size_t count = 0;
 
@@ -60,7 +62,6 @@ static void check_exact(const struct small *set, enum small_tiles tiles,
     for (size_t k = 0; k < count && power; k++)
         assert_near(solution.values[k], w.values[k], 1e-3 * w.values[0]);
     assert_int_equal(solution.rank_effective, w.rank);
-    ny_solution_release(&solution, ctx);
 }
 
 TEST(a_block_of_all_space_gives_the_exact_pairs)
@@ -126,7 +127,7 @@ TEST(residuals_are_what_is_reported)
         wanted_new(&w, &set, all[c], false, LARGE, false);
         for (unsigned power = 0; power < 3; power++) {
             struct ny_problem problem = problem_of(all[c], false, 1, power);
-            struct ny_solution solution;
+            OWNED(ny_solution) solution;
             double U[N * P], worst = 0;
 
             CHECK(small_solve(&set, &ny_method_krylov, SMALL_F64, &problem, &solution, U));
@@ -142,7 +143,6 @@ TEST(residuals_are_what_is_reported)
             if (power == 0) first_residual = worst;
             if (power == 2) assert_true(worst < first_residual / 5);
             if (small_steps <= power) assert_true(worst <= 1e-2);
-            ny_solution_release(&solution, ctx);
         }
         assert_true(first_residual > 1e-2); /* the first pass alone is not good enough */
     }
@@ -169,7 +169,7 @@ TEST(of_a_rank)
     small_new(&set, SMALL_RBF, N, D, M);
     for (size_t c = 0; c < 3; c++) {
         struct ny_problem problem = problem_of(all[c], false, M, 0);
-        struct ny_solution solution;
+        OWNED(ny_solution) solution;
         struct wanted w;
         double U[N * P];
 
@@ -179,7 +179,6 @@ TEST(of_a_rank)
         check_pairs(&set, &w, solution.values, U, P, 1e-9);
         check_certificate(&w, &solution, P, 1e-9);
         assert_int_equal(solution.rank_effective, 8);
-        ny_solution_release(&solution, ctx);
     }
 }
 

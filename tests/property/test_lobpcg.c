@@ -8,6 +8,10 @@
 #include "linalg/eigen.h"
 #include "nystream.h"
 
+OWNS(ny_lobpcg, ny_lobpcg_release(at))
+
+OWNS(made, unmake(at))
+
 /* L in place of A. */
 static void normalise(double *A, size_t n)
 {
@@ -75,8 +79,8 @@ static void check_vectors(const struct ny_lobpcg *solver, const double *L)
  * most, and by r²/gap where others are far. */
 static void check_pairs(enum net_shape shape, size_t n, size_t wanted, double gamma, double share)
 {
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
     double *L, *value, *V, last;
 
@@ -95,8 +99,6 @@ static void check_pairs(enum net_shape shape, size_t n, size_t wanted, double ga
     last = -value[wanted - 1];
     for (size_t k = 0; k < wanted; k++)
         assert_true(fabs(solver.value[k] + value[k]) <= share * last + 1e-13);
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 TEST(test_pairs)
@@ -137,8 +139,8 @@ TEST(test_small)
  * 1e-4. */
 TEST(test_nearly_disconnected)
 {
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
     double *L, value[3], *V;
     size_t n = 1000;
@@ -157,8 +159,6 @@ TEST(test_nearly_disconnected)
     assert_true(-value[1] < 1e-8 && -value[2] > 1e-4);
     assert_true(fabs(solver.value[1] + value[1]) < -1e-4 * value[1]);
     assert_true(solver.at->steps < 15);
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 /* Returns ‖Lu_k‖ by the edges of the graph. */
@@ -185,8 +185,8 @@ static double product(const struct ny_lobpcg *solver, size_t k)
 TEST(test_many_groups)
 {
     enum { GROUPS = 60, SIDE = 30, GROUP = SIDE * SIDE };
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
 
     net_new(&net, GROUPS * GROUP, 5);
@@ -212,8 +212,6 @@ TEST(test_many_groups)
     assert_true(solver.at->steps <= 16);
     for (size_t k = 0; k < 8; k++)
         assert_true(fabs(solver.value[k]) < 1e-16 && product(&solver, k) <= NY_LOBPCG_ROUNDING);
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 /* A torus of squares has 1 − (cos(2πa/N) + cos(2πb/N))/2. Its nodes have few ties, of which small
@@ -222,8 +220,8 @@ TEST(test_mesh)
 {
     enum { SIDE = 150, WANTED = 5 };
     const double expected = (1 - cos(2 * acos(-1) / SIDE)) / 2;
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
 
     net_new(&net, (size_t)SIDE * SIDE, 2);
@@ -236,8 +234,6 @@ TEST(test_mesh)
     assert_true(solver.at->steps <= 20);
     for (size_t k = 0; k < WANTED; k++)
         assert_true(fabs(solver.value[k] - (k ? expected : 0)) < 1e-3 * expected);
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 /* ---- starts and bytes ------------------------------------------------------------------------ */
@@ -248,7 +244,7 @@ TEST(test_loops)
     struct ny_layout l = {.ctx = ctx};
     struct ny_lobpcg solver;
     struct ny_coarse coarse;
-    struct made made;
+    OWNED(made) made;
     struct net net;
 
     net_of(&net, SHEET, 600);
@@ -260,22 +256,19 @@ TEST(test_loops)
         assert_true(solver.residual[k] < 1e-12);
     ny_lobpcg_release(&solver);
     ny_layout_free(&l);
-    unmake(&made);
 }
 
 /* Coarser graphs give vectors from which a few steps are left. */
 TEST(test_start)
 {
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
 
     net_of(&net, SHEET, 5000);
     make(&made, ctx, &net, -1);
     solve(&solver, &made, 11);
     assert_true(solver.at->steps > 0 && solver.at->steps <= 9);
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 /* A node whose weights are below all numbers counts as hardly there. */
@@ -304,7 +297,7 @@ TEST(test_vanishing)
 TEST(test_bytes)
 {
     struct ny_lobpcg solver, other;
-    struct made made;
+    OWNED(made) made;
     struct net net;
     size_t bytes;
 
@@ -329,7 +322,6 @@ TEST(test_bytes)
         ny_lobpcg_release(&other);
     }
     ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 /* Tests the Gram with W less some columns, as if it depended on X and P: sums of rows of five
@@ -338,8 +330,8 @@ TEST(test_gram)
 {
     enum { N = 3000, W = 5 };
     double G[(8 + W) * W];
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
 
     net_of(&net, SHEET, N);
@@ -361,8 +353,6 @@ TEST(test_gram)
             }
             assert_true(fabs(G[i * W + j] - sum) <= 1e-13 * size);
         }
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 /* States that no step has left: they would be read beyond their ends. */
@@ -395,8 +385,8 @@ TEST(test_foreign_states)
  * it needs: residuals of 0 leave the vectors as they are. */
 TEST(test_dependent)
 {
-    struct ny_lobpcg solver;
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_lobpcg) solver;
     struct net net;
 
     net_of(&net, SHEET, 2000);
@@ -408,8 +398,6 @@ TEST(test_dependent)
     for (size_t i = 0; i < solver.n; i++)
         solver.x[i * solver.stride + 1] = solver.x[i * solver.stride];
     assert_int_equal(ny_lobpcg_step(&solver), NY_ENUMERIC);
-    ny_lobpcg_release(&solver);
-    unmake(&made);
 }
 
 AROUND_ALL(start, stop)

@@ -8,6 +8,8 @@
 #include "support/test.h"
 #include "support/wanted.h"
 
+OWNS(ny_solution, ny_solution_release(at, ctx))
+
 enum { N = 70, D = 4, M = 12 };
 
 static const struct ny_method *const all[] = {&ny_method_nystrom, &ny_method_column,
@@ -30,7 +32,7 @@ TEST(ties_go_to_the_first)
             for (size_t order = 0; order < 2; order++) {
                 struct small set = {.n = ROWS, .d = 1, .m = 2 * PAIRS, .K = K};
                 struct ny_problem problem = wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0);
-                struct ny_solution solution;
+                OWNED(ny_solution) solution;
 
                 for (size_t j = 0; j < set.m; j++)
                     set.D[j] = order ? j ^ 1 : j;
@@ -42,7 +44,6 @@ TEST(ties_go_to_the_first)
                 CHECK(small_solve(&set, all[method], SMALL_F64, &problem, &solution, U[order]));
                 for (size_t k = 0; k < 4; k++)
                     assert_true(sign_of(&set, U[order] + k, 4) > 0);
-                ny_solution_release(&solution, ctx);
             }
             for (size_t k = 0; k < 4; k++) {
                 bool odd = U[0][k] * U[0][4 + k] < 0;
@@ -69,14 +70,13 @@ TEST(ties_are_of_six_digits)
         double U[] = {0.5, sign, 0.5, sign * y, 0.5, sign * -0.9}, K[] = {1, y, y, y * y};
         struct small set = {.n = 2, .d = 1, .m = 2, .D = {0, 1}, .K = K};
         struct ny_problem problem = wanted_problem(ctx, NY_RAW, 0);
-        struct ny_solution solution;
+        OWNED(ny_solution) solution;
         bool tie = cases[i / 2].tie;
 
         assert_int_equal(ny_signs_negative(ny_matrix(U, 3, 2), 1), tie == (sign < 0));
         problem.components = 1;
         CHECK(small_solve(&set, &ny_method_nystrom, SMALL_F64, &problem, &solution, U));
         assert_int_equal(U[0] > 0, tie);
-        ny_solution_release(&solution, ctx);
     }
 }
 
@@ -104,7 +104,7 @@ TEST(an_indefinite_kernel)
     }
     for (size_t method = 0; method < 3; method += 2) {
         struct ny_problem problem = wanted_problem(ctx, NY_RAW, method == 0 ? M : 0);
-        struct ny_solution solution;
+        OWNED(ny_solution) solution;
 
         assert_int_equal(small_solve(&set, all[method], SMALL_F64, &problem, &solution, U), NY_OK);
         assert_int_equal(solution.negative, 2);
@@ -115,7 +115,6 @@ TEST(an_indefinite_kernel)
             for (size_t i = 0; i < N; i++)
                 assert_near(U[i * P + k], 0, 0);
         }
-        ny_solution_release(&solution, ctx);
     }
 }
 
@@ -135,7 +134,7 @@ TEST(a_spectrum_that_falls_to_rounding)
         small_new(&set, kernels[kernel], ROWS, 2, LANDMARKS);
         for (size_t c = 0; c < 6; c++) {
             struct ny_problem problem = wanted_problem(ctx, centrings[c % 3], 0);
-            struct ny_solution solution;
+            OWNED(ny_solution) solution;
 
             problem.affine = c >= 3;
             problem.coarse = true;
@@ -151,7 +150,6 @@ TEST(a_spectrum_that_falls_to_rounding)
                     dot += U[i * P + k / P] * U[i * P + k % P];
                 assert_near(dot, k / P == k % P, 1e-8);
             }
-            ny_solution_release(&solution, ctx);
         }
     }
 }

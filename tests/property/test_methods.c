@@ -7,6 +7,8 @@
 #include "support/test.h"
 #include "support/wanted.h"
 
+OWNS(ny_solution, ny_solution_release(at, ctx))
+
 enum { N = 70, D = 4, M = 12 };
 
 static const double tolerances[SMALL_TILES] = {1e-5, 1e-6, 1e-9};
@@ -34,7 +36,7 @@ static void check_projected(const struct small *set, enum small_tiles tiles,
 {
     struct ny_problem problem = wanted_problem(ctx, centring, rank);
     double tolerance = tolerances[tiles], U[N * P];
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
     struct wanted w;
     size_t count = 0;
 
@@ -54,7 +56,6 @@ static void check_projected(const struct small *set, enum small_tiles tiles,
     assert_int_equal(solution.inaccurate,
                      solution.trace_approx > solution.trace * (1 + 1e-6));
     if (tiles != SMALL_F32) assert_false(solution.inaccurate);
-    ny_solution_release(&solution, ctx);
 }
 
 static void projected_everywhere(enum ny_normalisation centring, bool affine)
@@ -142,7 +143,7 @@ static void check_nystrom(const struct small *set, enum small_tiles tiles,
 {
     struct ny_problem problem = wanted_problem(ctx, centring, rank);
     double values[M], V[M * M], U[N * P], u[N];
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
     struct wanted w;
 
     wanted_new(&w, set, centring, false, rank ? rank : P, tiles != SMALL_F64);
@@ -179,7 +180,6 @@ static void check_nystrom(const struct small *set, enum small_tiles tiles,
         }
     check_trace(&w, &solution, centring, tolerances[tiles]);
     assert_false(solution.inaccurate && tiles != SMALL_F32);
-    ny_solution_release(&solution, ctx);
 }
 
 TEST(nystrom)
@@ -204,14 +204,13 @@ static void solve_nystrom(const struct small *set, enum ny_inner inner, size_t p
                           double *values, double *U)
 {
     struct ny_problem problem = wanted_problem(ctx, NY_CENTRED_LANDMARKS, 0);
-    struct ny_solution solution;
+    OWNED(ny_solution) solution;
 
     problem.inner = inner;
     problem.components = p;
     problem.randomized.oversample = oversample;
     CHECK(small_solve(set, &ny_method_nystrom, SMALL_F64, &problem, &solution, U));
     memcpy(values, solution.values, p * sizeof(*values));
-    ny_solution_release(&solution, ctx);
 }
 
 /* Exact where the range has all of W's columns; good with 5 more than wanted; and taken by itself

@@ -6,6 +6,10 @@
 #include "graph/multigrid.h"
 #include "nystream.h"
 
+OWNS(ny_layout, ny_layout_free(at))
+
+OWNS(made, unmake(at))
+
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* Checks the product of every second strip of a wider block, with a base and without. */
@@ -49,7 +53,7 @@ static void check_product(const struct made *made, const double *A, double shift
 
 TEST(test_products)
 {
-    struct made made;
+    OWNED(made) made;
     struct net net;
     double *A;
 
@@ -58,7 +62,6 @@ TEST(test_products)
     A = dense_weights(&net, &made.graph, made.gamma);
     for (int way = 0; way < 4; way++)
         check_product(&made, A, way & 1 ? 0.01 : 0, way & 2);
-    unmake(&made);
 }
 
 /* The median of lengths 1, 2, …, 9 of a path, and none of equal points. */
@@ -87,9 +90,9 @@ TEST(test_gamma)
  * least, which are its members. */
 static void check_coarse(enum net_shape shape, size_t n, bool joined)
 {
-    struct ny_layout own = {.ctx = ctx};
+    OWNED(made) made;
+    OWNED(ny_layout) own = {.ctx = ctx};
     struct ny_coarse coarse;
-    struct made made;
     struct net net;
     double *A, *C;
     size_t m, *nodes;
@@ -126,8 +129,6 @@ static void check_coarse(enum net_shape shape, size_t n, bool joined)
         for (size_t l = 0; l < m; l++)
             assert_true(fabs(C[k * m + l]) < 1e-12 * degree);
     }
-    ny_layout_free(&own);
-    unmake(&made);
 }
 
 /* Random ties, of which nearly all stay: the finer graph's entries are room for them. */
@@ -136,7 +137,7 @@ TEST(test_coarse_bytes)
     enum { N = 40000, TIES = 12 };
     struct ny_layout l = {.ctx = ctx}, counted = {0};
     struct ny_coarse coarse;
-    struct made made;
+    OWNED(made) made;
     struct net net;
     size_t before, entries;
 
@@ -155,7 +156,6 @@ TEST(test_coarse_bytes)
     assert_true(ny_memory_peak(ctx) - before <= ny_layout_most(&counted));
     ny_layout_free(&l);
     assert_int_equal(ny_memory_used(ctx), before);
-    unmake(&made);
 }
 
 TEST(test_coarse)
@@ -213,8 +213,8 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     const double shift = 1e-6;
     struct ny_multigrid grids;
     struct ny_grid *grid = &grids.grid[0];
-    struct ny_layout own = {.ctx = ctx};
-    struct made made;
+    OWNED(made) made;
+    OWNED(ny_layout) own = {.ctx = ctx};
     struct net net;
     double *A, *y, *b, before, after;
 
@@ -250,8 +250,6 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     multiply(grid, A, shift, y, b);
     after = product_of(grid, y, 0, b, 0);
     assert_true(after <= before * pow(left, 2 * CYCLES));
-    ny_layout_free(&own);
-    unmake(&made);
 }
 
 TEST(test_multigrid)

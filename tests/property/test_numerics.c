@@ -210,7 +210,7 @@ static void check_result(struct fitted *fit, const struct ny_report *report)
 static void check_fit(struct fitted *fit)
 {
     struct ny_options *options = options_of(fit, true);
-    struct ny_report *report = NULL;
+    OWNED(ny_report) *report = NULL;
     int err = ny_fit(ctx, store, "fit", options, &report);
 
     if (err == NY_EUSAGE) {
@@ -225,7 +225,6 @@ static void check_fit(struct fitted *fit)
         fail_msg("%s, %s, %s, %s: %s", fit->set->name, fit->method, fit->map, fit->precision,
                  ny_context_message(ctx));
     }
-    ny_report_free(report);
     ny_options_free(options);
 }
 
@@ -255,7 +254,7 @@ static double *fit_twins(const char *method, const char *map, int twins)
 {
     const struct data set = {"twins", plain, 4, "", M, false};
     const struct fitted fit = {&set, method, map, "f32", 0};
-    struct ny_options *options = options_of(&fit, false);
+    OWNED(ny_options) *options = options_of(&fit, false);
     float x[N * 4];
     char list[160];
     size_t cols;
@@ -278,7 +277,6 @@ static double *fit_twins(const char *method, const char *map, int twins)
         Y = read_part("embedding", &cols);
     else if (ny_context_error(ctx)->status != NY_EUSAGE)
         fail_msg("%s, %s: %s", method, map, ny_context_message(ctx));
-    ny_options_free(options);
     return Y;
 }
 

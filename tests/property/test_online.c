@@ -129,23 +129,21 @@ static void decompose(const struct literal *set, bool centred, double *mean, dou
 static int fit_of(const char *store, const char *name, const char *option,
                   struct ny_report **report)
 {
-    struct ny_options *options = options_with(ctx, "%s gamma=0.15", option);
+    OWNED(ny_options) *options = options_with(ctx, "%s gamma=0.15", option);
     int err = ny_fit(ctx, store, name, options, report);
 
     if (err) fail_msg("%s", ny_context_message(ctx));
-    ny_options_free(options);
     return err;
 }
 
 static json_t *json_of_fit(const char *store, const char *name, const char *option)
 {
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     json_t *json;
 
     fit_of(store, name, option, &report);
     json = json_loads(ny_report_json(report), 0, NULL);
     assert_non_null(json);
-    ny_report_free(report);
     return json;
 }
 
@@ -209,7 +207,7 @@ static void check_literal(const char *map, const char *precision, double toleran
     double *values = lend_zeros(set->m * sizeof(double)),
            *mean = lend_zeros(set->m * sizeof(double));
     double *V = lend_zeros(set->m * set->m * sizeof(double)), norm = 0;
-    json_t *json;
+    OWNED(json_t) *json = NULL;
 
     snprintf(options, sizeof(options), "online=yes tolerance=0.05 map=%s components=3 precision=%s",
              map, precision);
@@ -227,7 +225,6 @@ static void check_literal(const char *map, const char *precision, double toleran
              json_number_value(json_array_get(json_object_get(json, "eigenvalues"), k)), values[k],
              values[0], tolerance);
     check_rows(set, mean, V, 10 * tolerance);
-    json_decref(json);
 }
 
 TEST(test_literal_svd)
@@ -250,7 +247,7 @@ TEST(test_certificate)
 {
     static const char online[] = "online=yes tolerance=0.05 map=svd precision=f64";
     struct literal *set = new_literal(0.05);
-    json_t *json = json_of_fit(grown, "on", online);
+    OWNED(json_t) *json = json_of_fit(grown, "on", online);
     double error = field(json, "trace_error"), true_error = lost_trace(set->late, set->m) / ROWS;
 
     assert_true(error >= true_error - 1e-12);
@@ -259,7 +256,6 @@ TEST(test_certificate)
     assert_int_equal((int)field(json, "passes"), 2);
     assert_int_equal((int)field(json, "rows_read"), 2 * ROWS);
     assert_true(json_is_true(json_object_get(json, "online")));
-    json_decref(json);
 }
 
 static void same_results(const char *one, const char *other)

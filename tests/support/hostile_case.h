@@ -33,7 +33,7 @@ static int run(const char *what)
 {
     bool graph = strncmp(what, "graph ", 6) == 0;
     char text[200], *left = text, *word;
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err;
 
     snprintf(text, sizeof(text), "%s", graph ? what + 6 : what);
@@ -47,30 +47,27 @@ static int run(const char *what)
     }
     err = graph ? ny_graph(in.ctx, in.store, "r", options, NULL)
                 : ny_fit(in.ctx, in.store, "r", options, NULL);
-    ny_options_free(options);
     return err;
 }
 
 static json_t *make(const char *options)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     json_t *record;
 
     ny_remove(in.ctx, in.store, "r"); /* where it is there */
     if (run(options)) fail_msg("%s: %s", options, ny_context_message(in.ctx));
     assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
     assert_int_equal(ny_record_load(store, "r", &record), NY_OK);
-    ny_store_close(store);
     return record;
 }
 
 static void save(const json_t *record)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
 
     assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
     assert_int_equal(ny_record_save(store, "r", record), NY_OK);
-    ny_store_close(store);
 }
 
 #endif

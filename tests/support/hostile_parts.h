@@ -8,11 +8,10 @@
 /* Puts bytes in the place of a part of the result "r". */
 static void put(const char *part, const void *data, size_t bytes)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
 
     assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
     assert_int_equal(ny_blob_put(store, "r", part, data, bytes), NY_OK);
-    ny_store_close(store);
 }
 
 /* Fails unless a call gave this status, and all memory back. */

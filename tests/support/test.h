@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "support/owned.h"
+
 #define TEST(name)                                                                                 \
     static void name(void);                                                                        \
     __attribute__((constructor)) static void add_test_##name(void)                                 \
@@ -48,6 +50,14 @@ void assert_near(double x, double y, double tolerance);
 #define CHECK(call)                                                                                \
     do {                                                                                           \
         if ((call) != NY_OK) fail_msg("%s: %s", #call, ny_context_message(ctx));                   \
+    } while (0)
+
+/* The call fails with this status, which the error of `ctx` has, too; it is cleared. */
+#define REFUSED(call, wanted)                                                                      \
+    do {                                                                                           \
+        assert_int_equal(call, wanted);                                                            \
+        assert_int_equal(ny_context_error(ctx)->status, wanted);                                   \
+        ny_error_clear(ctx);                                                                       \
     } while (0)
 
 typedef void test_function(void);

@@ -10,11 +10,10 @@ static const struct case_import small = {
 
 static inline void make_store(const char *where)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
 
     CHECK(ny_store_create(&store, ctx, where));
     CHECK(case_import(store, &small));
-    ny_store_close(store);
 }
 
 static inline char *in_store(const char *name)

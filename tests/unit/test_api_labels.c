@@ -7,7 +7,7 @@ TEST(words_become_classes)
     const double seen[] = {0, 1, (double)NAN, (double)NAN, 0, 2};
     struct ny_table table = dense(NY_F32, 0);
     double labels[ROWS] = {0, 1, 2, (double)NAN}, back[6];
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     uint64_t count, bytes;
     const char *names;
     int type;
@@ -39,7 +39,6 @@ TEST(words_become_classes)
     ok(ny_view_names(view, "classes", 2, 1, &names, &bytes));
     assert_string_equal(names, "emu");
     fails(NY_EUSAGE, ny_view_names(view, "classes", 2, 2, &names, &bytes));
-    ny_view_free(view);
 }
 
 AROUND_EACH(setup, teardown)

@@ -45,7 +45,7 @@ static uint64_t append_and_read(const struct ny_table *table, const struct ny_op
 {
     struct ny_csr_room room = {(uint64_t[2]){0}, column, values, IN_ROW};
     uint64_t there;
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
 
     case_remove(in.store);
     log_text[0] = 0;
@@ -54,7 +54,6 @@ static uint64_t append_and_read(const struct ny_table *table, const struct ny_op
     ok(ny_view_shape(view, "points", &there, NULL, NULL));
     assert_int_equal(there, rows);
     ok(ny_view_read_sparse(view, FAULTY, 1, &room));
-    ny_view_free(view);
     return room.row_start[1];
 }
 
@@ -67,7 +66,7 @@ TEST(rows_that_rise_are_copied)
 
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
         struct ny_table table = rising(bytes);
-        struct ny_view *view;
+        OWNED(ny_view) *view = NULL;
 
         case_remove(in.store);
         ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
@@ -79,7 +78,6 @@ TEST(rows_that_rise_are_copied)
         for (int k = 0; k < ENTRIES; k++)
             assert_int_equal(column[k], column32[k]);
         assert_memory_equal(back, value, sizeof(value));
-        ny_view_free(view);
     }
 }
 
@@ -89,14 +87,13 @@ TEST(few_entries_stay_sparse)
     struct ny_table table = rising(4);
 
     for (int columns = 8 * IN_ROW; columns <= 8 * IN_ROW + 1; columns++) {
-        struct ny_report *report;
+        OWNED(ny_report) *report = NULL;
 
         case_remove(in.store);
         table.columns = (uint64_t)columns;
         ok(ny_append(in.ctx, in.store, &table, NULL, &report));
         assert_string_equal(ny_report_text(report, "format"),
                             columns > 8 * IN_ROW ? "sparse" : "dense");
-        ny_report_free(report);
     }
 }
 
@@ -126,7 +123,7 @@ TEST(entries_that_cannot_be_are_told_with_their_place)
 {
     uint32_t column[IN_ROW];
     double back[IN_ROW];
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
 
     ok(ny_options_new(&options, in.ctx));
     for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
@@ -148,7 +145,6 @@ TEST(entries_that_cannot_be_are_told_with_their_place)
         fails(NY_EDATA, ny_append(in.ctx, in.store, &table, options, NULL));
         ok(ny_options_set(options, "dtype", "auto"));
     }
-    ny_options_free(options);
 }
 
 TEST(values_for_f32_are_rounded_and_not_kept_where_they_are_0)

@@ -47,7 +47,7 @@ TEST(test_workers_are_the_most_that_fit)
 
 TEST(test_one_worker_stays_where_nothing_is_left)
 {
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_memory(ctx, 1100);
@@ -55,12 +55,11 @@ TEST(test_one_worker_stays_where_nothing_is_left)
     assert_int_equal(ny_reserve(ctx, NY_MEM_OTHER, 1000), NY_OK);
     assert_int_equal(ny_budget_workers_left(ctx, count, &cases[0], 16), 1);
     ny_unreserve(ctx, NY_MEM_OTHER, 1000);
-    ny_context_free(ctx);
 }
 
 TEST(test_a_refusal_names_the_budget_that_works)
 {
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_memory(ctx, 3 << 20);
@@ -78,5 +77,4 @@ TEST(test_a_refusal_names_the_budget_that_works)
                         "this plot needs 5242880 bytes (5.0 MiB), but the budget is 3.0 MiB; give "
                         "--memory 6M");
     ny_unreserve(ctx, NY_MEM_OTHER, 1 << 20);
-    ny_context_free(ctx);
 }

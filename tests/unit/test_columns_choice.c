@@ -120,7 +120,7 @@ TEST(of_equal_columns_the_lower_is_chosen)
     static const enum ny_choice_rule rules[] = {NY_CHOOSE_VARIANCE, NY_CHOOSE_VARIABLE};
     const uint64_t same = (uint64_t)1 << SAME, twin = (uint64_t)1 << TWIN;
     struct data data = counts();
-    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
+    OWNED(ny_store) *store = store_of(&data, (struct ny_prepared){0});
 
     for (size_t r = 0; r < 2; r++) {
         size_t number = 1;
@@ -130,13 +130,12 @@ TEST(of_equal_columns_the_lower_is_chosen)
         assert_true((choice_of(store, rules[r], number, 1) & (same | twin)) == same);
         assert_true((~choice_of(store, rules[r], number + 1, 1) & (same | twin)) == 0);
     }
-    ny_store_close(store);
 }
 
 TEST(rows_are_counted_where_the_plan_only_guesses)
 {
     struct data data = counts();
-    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
+    OWNED(ny_store) *store = store_of(&data, (struct ny_prepared){0});
     uint64_t want = 0, all = ((uint64_t)1 << D) - 1;
 
     for (size_t k = 0; k < D; k++) {
@@ -150,7 +149,6 @@ TEST(rows_are_counted_where_the_plan_only_guesses)
     for (unsigned workers = 1; workers <= 3; workers++)
         assert_true(choice_of(store, NY_CHOOSE_MIN_ROWS, 500, workers) == want);
     assert_true(choice_of(store, NY_CHOOSE_MIN_ROWS, 500, 0) == (all & ~((uint64_t)1 << EMPTY)));
-    ny_store_close(store);
 }
 
 /* Columns that are not chosen weigh +0, and by rarity those that no row has weigh −0. */
@@ -160,7 +158,7 @@ TEST(factors_tell_columns_without_values_from_those_not_chosen)
     const struct ny_geometry_wish wish = {
         .scale = NY_SCALE_IDF, .choice = {.rule = NY_CHOOSE_LISTED, .number = 3, .listed = listed}};
     struct data data = counts();
-    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
+    OWNED(ny_store) *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
 
     assert_int_equal(ny_geometry_new(&g, ny_store_rows(store), &wish), NY_OK);
@@ -169,7 +167,6 @@ TEST(factors_tell_columns_without_values_from_those_not_chosen)
         assert_int_equal(signbit(g->factor[k]) != 0, k == EMPTY);
     }
     ny_geometry_free(g, ctx);
-    ny_store_close(store);
 }
 
 AROUND_ALL(start_folder, stop_folder)

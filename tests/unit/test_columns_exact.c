@@ -1,6 +1,8 @@
 /* k in f64 is exact. Other promises of every kernel are tested in test_contract_kernels.c. */
 #include "unit/columns_case.h"
 
+OWNS_POINTER(ny_columns, ny_columns_free)
+
 static double relative(double got, double want)
 {
     return fabs(got - want) / (fabs(want) + 1e-300);
@@ -66,14 +68,13 @@ TEST(a_square_is_interrupted)
     struct data data = data_random(NY_F32, ROWS, D, 5);
     struct geometry g = geometry_of(&data, true, 1);
     struct ny_columns_spec spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
-    struct ny_columns *columns = columns_of(&spec, &data, ROWS);
+    OWNED(ny_columns) *columns = columns_of(&spec, &data, ROWS);
     double *K = room((size_t)ROWS * ROWS, sizeof(double));
 
     ny_context_interrupt(spec.ctx, 2);
     assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_EINTERRUPTED);
     ny_context_interrupt(spec.ctx, 0);
     assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_OK);
-    ny_columns_free(columns);
 }
 
 /* Rows that agree in all but the last digits: γ is chosen so that k = e⁻¹ at their distance. */
@@ -87,7 +88,7 @@ TEST(near_duplicates_keep_their_distance)
             double step = pow(10, e), K[ROWS * ROWS];
             struct geometry g;
             struct ny_columns_spec spec;
-            struct ny_columns *columns;
+            OWNED(ny_columns) *columns = NULL;
 
             for (size_t i = 0; i < ROWS * d; i++) /* in thirds of rows: a base, and steps from it */
                 data_set(&data, i,
@@ -110,7 +111,6 @@ TEST(near_duplicates_keep_their_distance)
                         assert_true(K[i * ROWS + j] < 1e-100);
                     assert_true(K[i * ROWS + j] == K[j * ROWS + i]);
                 }
-            ny_columns_free(columns);
         }
 }
 
@@ -120,7 +120,7 @@ TEST(exact_square_is_among_the_rows_given)
     struct data data = data_random(NY_I16, 60, 20, 17);
     struct geometry g = geometry_of(&data, true, 0.001);
     struct ny_columns_spec spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
-    struct ny_columns *columns = columns_of(&spec, &data, 5);
+    OWNED(ny_columns) *columns = columns_of(&spec, &data, 5);
     double K[COUNT * COUNT], x[20], y[20];
 
     CHECK(ny_columns_exact_square(columns, ny_raw_rows(data_row(&data, 30)), COUNT,
@@ -134,7 +134,6 @@ TEST(exact_square_is_among_the_rows_given)
         }
     CHECK(ny_columns_exact_square(columns, ny_raw_rows(NULL), 0, ny_matrix(K, 0, 0)));
     CHECK(ny_columns_exact(columns, ny_raw_rows(data.raw), 0, 0, ny_matrix(K, 0, 5)));
-    ny_columns_free(columns);
 }
 
 /* A lack of memory is a clean error, and nothing is left (checked when the context goes). */
@@ -143,7 +142,7 @@ TEST(a_small_budget_is_an_error)
     struct data data = data_random(NY_F64, 400, 300, 19);
     struct geometry g = geometry_of(&data, true, 1);
     struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
-    struct ny_columns *columns = columns_of(&spec, &data, 100);
+    OWNED(ny_columns) *columns = columns_of(&spec, &data, 100);
     struct ny_layout l = {.ctx = ctx};
     struct ny_columns_workspace *workspace;
     double *W = room(100 * 100, sizeof(double));
@@ -159,7 +158,6 @@ TEST(a_small_budget_is_an_error)
     ny_context_set_memory(ctx, 0);
     assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, 100)), 300), NY_OK);
     assert_memory_equal(ny_columns_rows(columns).at, data.raw, 400 * 300 * sizeof(double));
-    ny_columns_free(columns);
 }
 
 AROUND_ALL(start, stop)

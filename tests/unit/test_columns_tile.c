@@ -1,6 +1,8 @@
 /* Tiles of C against plain loops in double, for all kernels, types, geometries and widths. */
 #include "unit/columns_case.h"
 
+OWNS_POINTER(ny_columns, ny_columns_free)
+
 enum { LANDMARKS = 37, ROWS = 701 };
 
 /* The error allowed to f32: a sum of d terms is good to about √d·2⁻²⁴ of the norms (or magnitudes)
@@ -27,7 +29,7 @@ static void check_tile(const char *kernel, const struct data *data, const struct
 {
     double gamma = plain_gamma(kernel, data, g);
     struct ny_columns_spec spec = spec_of(kernel, gamma, data, g);
-    struct ny_columns *columns = columns_of(&spec, data, LANDMARKS);
+    OWNED(ny_columns) *columns = columns_of(&spec, data, LANDMARKS);
     struct tile_result r = tile_of(columns, data, 0, data->rows);
     double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double));
     char what[200];
@@ -55,7 +57,6 @@ static void check_tile(const char *kernel, const struct data *data, const struct
             assert_true(r.C[i * r.stride + j] == 0);
         assert_true(r.diagonal[i] == 0);
     }
-    ny_columns_free(columns);
 }
 
 static void check_all(const size_t *sizes, size_t count)
@@ -101,7 +102,7 @@ TEST(an_offset_costs_no_accuracy_when_centred)
             struct data data = data_empty(NY_F64, 300, d);
             struct geometry g;
             struct ny_columns_spec spec;
-            struct ny_columns *columns;
+            OWNED(ny_columns) *columns = NULL;
             struct tile_result r;
 
             for (size_t i = 0; i < 300 * d; i++)
@@ -117,7 +118,6 @@ TEST(an_offset_costs_no_accuracy_when_centred)
                     assert_entry((double)r.C[i * r.stride + j],
                                  plain_kernel(kernel, &spec.params, p), 1e-6, kernel);
                 }
-            ny_columns_free(columns);
         }
 }
 
@@ -133,7 +133,7 @@ TEST(extreme_scales)
                 double *x = room(d, sizeof(double)), *y = room(d, sizeof(double));
                 struct geometry g;
                 struct ny_columns_spec spec;
-                struct ny_columns *columns;
+                OWNED(ny_columns) *columns = NULL;
                 struct tile_result r;
 
                 for (size_t i = 0; i < 100 * d; i++)
@@ -150,7 +150,6 @@ TEST(extreme_scales)
                                      plain_kernel(scalable[k], &spec.params, plain_pair(x, y, d)),
                                      2e-6, scalable[k]);
                     }
-                ny_columns_free(columns);
             }
 }
 
@@ -159,7 +158,7 @@ static void check_shift(const char *kernel, const struct data *data, double widt
 {
     struct geometry g = geometry_of(data, true, 1);
     struct ny_columns_spec spec = spec_of(kernel, width * plain_gamma(kernel, data, &g), data, &g);
-    struct ny_columns *columns = columns_of(&spec, data, LANDMARKS);
+    OWNED(ny_columns) *columns = columns_of(&spec, data, LANDMARKS);
     double a[LANDMARKS] = {0}, *x = room(data->d, sizeof(double)),
            *y = room(data->d, sizeof(double)), bias = 0, error = 0, size = 0;
     struct tile_result r;
@@ -194,7 +193,6 @@ static void check_shift(const char *kernel, const struct data *data, double widt
                  error);
     /* errors average out over rows: they are not one rounding error of a, repeated */
     assert_entry(bias, 0, 1e-7 * sqrt(size / (double)(data->rows * LANDMARKS)) + 1e-12, "bias");
-    ny_columns_free(columns);
 }
 
 TEST(shifts_keep_small_differences)
@@ -218,7 +216,7 @@ TEST(the_shift_is_not_rounded_to_f32)
     struct data data = data_random(NY_F32, M, 3, 8);
     struct geometry g = geometry_of(&data, true, 1);
     struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
-    struct ny_columns *columns = columns_of(&spec, &data, M);
+    OWNED(ny_columns) *columns = columns_of(&spec, &data, M);
     double a[M];
 
     for (int wide = 0; wide < 2; wide++) {
@@ -232,7 +230,6 @@ TEST(the_shift_is_not_rounded_to_f32)
         for (size_t j = 0; j < NEAR_ONE; j++)
             assert_entry((double)r.C[j * r.stride + j], 1 - a[j], 0x1p-23 * (1 - a[j]), "1 - a");
     }
-    ny_columns_free(columns);
 }
 
 TEST(landmarks_may_come_in_pieces)
@@ -286,7 +283,7 @@ TEST(a_nan_stays_a_nan)
             struct data data = data_random(NY_F32, 30, d, 71);
             struct geometry g = geometry_of(&data, false, 1);
             struct ny_columns_spec spec = spec_of(plain_kernels[k], 1, &data, &g);
-            struct ny_columns *columns = columns_of(&spec, &data, 10);
+            OWNED(ny_columns) *columns = columns_of(&spec, &data, 10);
             struct tile_result r;
 
             data_set(&data, 20 * d + 1, NAN);
@@ -295,7 +292,6 @@ TEST(a_nan_stays_a_nan)
                 assert_true(isnan(r.C[20 * r.stride + j]));
                 assert_true(isfinite(r.C[19 * r.stride + j]));
             }
-            ny_columns_free(columns);
         }
 }
 

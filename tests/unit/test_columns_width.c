@@ -39,7 +39,7 @@ static double plain_auto(const char *kernel, const struct data *data, const stru
 static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n)
 {
     static const char *const kernels[] = {"rbf", "laplacian"};
-    struct ny_store *store = store_of(data, (struct ny_prepared){0});
+    OWNED(ny_store) *store = store_of(data, (struct ny_prepared){0});
     struct ny_geometry *g;
 
     CHECK(ny_geometry_new(&g, ny_store_rows(store),
@@ -56,7 +56,6 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
             assert_entry(gamma, want, 1e-10 * want, kernels[k]);
         }
     ny_geometry_free(g, ctx);
-    ny_store_close(store);
 }
 
 TEST(auto_gamma_is_the_inverse_median)
@@ -77,7 +76,7 @@ TEST(auto_gamma_is_the_inverse_median)
 TEST(auto_gamma_in_a_small_budget_is_the_same)
 {
     struct data data = data_random(NY_F32, 500, 300, 5);
-    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
+    OWNED(ny_store) *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
     double gamma = 0;
 
@@ -89,14 +88,13 @@ TEST(auto_gamma_in_a_small_budget_is_the_same)
     ny_context_set_memory(ctx, 0);
     assert_entry(gamma, plain_auto("rbf", &data, g, 500, 1), 1e-12, "small budget");
     ny_geometry_free(g, ctx);
-    ny_store_close(store);
 }
 
 /* Few rows are read once where they fit, and else piece by piece. */
 TEST(few_rows_take_little_and_give_the_same)
 {
     struct data data = data_random(NY_F32, 150, 3000, 5);
-    struct ny_store *store = store_of(&data, (struct ny_prepared){0});
+    OWNED(ny_store) *store = store_of(&data, (struct ny_prepared){0});
     struct ny_geometry *g;
     const struct ny_rows_info wide = {.n = 3, .d = 1000000};
     struct ny_layout few = {0};
@@ -114,13 +112,12 @@ TEST(few_rows_take_little_and_give_the_same)
     ny_columns_auto_gamma_count(&few, &wide, 4000000, (size_t)16 << 30);
     assert_true(ny_layout_most(&few) < 64u << 20);
     ny_geometry_free(g, ctx);
-    ny_store_close(store);
 }
 
 TEST(equal_rows_have_no_width)
 {
     struct data data = data_empty(NY_U8, 50, 4);
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     struct ny_geometry *g;
     double gamma;
 
@@ -138,14 +135,13 @@ TEST(equal_rows_have_no_width)
     spec.kernel = ny_kernel_find("linear");
     assert_int_equal(ny_columns_auto_gamma(&spec, ny_store_rows(store), 50, 0, &gamma), NY_OK);
     ny_geometry_free(g, ctx);
-    ny_store_close(store);
 }
 
 TEST(geometry_is_the_statistics)
 {
     enum { ROWS = 400, D = 3 };
     struct data data = data_random(NY_F64, ROWS, D, 6);
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
 
     for (size_t i = 0; i < ROWS; i++)
         data_set(&data, i * D + 2, 0.1); /* a constant column */
@@ -184,7 +180,6 @@ TEST(geometry_is_the_statistics)
             ny_geometry_free(copy, ctx);
             ny_geometry_free(g, ctx);
         }
-    ny_store_close(store);
 }
 
 AROUND_ALL(start_folder, stop_folder)

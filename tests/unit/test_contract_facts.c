@@ -43,23 +43,21 @@ TEST(test_an_update_forgets_only_what_a_job_has)
 TEST(test_a_new_job_has_them_all)
 {
     const struct ny_rows_info points = {.n = 7, .d = 2};
-    json_t *record = ny_job_record_new(&points, json_object(), "fit");
+    OWNED(json_t) *record = ny_job_record_new(&points, json_object(), "fit");
     const json_t *report = json_object_get(record, "report");
 
     for (unsigned place = 1; ny_fact_placed(place); place++)
         assert_non_null(json_object_get(report, ny_fact_placed(place)->key));
     assert_int_equal(json_integer_value(json_object_get(report, "n")), 7);
     assert_true(json_is_null(json_object_get(report, "trace_error")));
-    json_decref(record);
 }
 
 static double placed_of(const char *report)
 {
-    json_t *facts = json_loads(report, 0, NULL);
+    OWNED(json_t) *facts = json_loads(report, 0, NULL);
     double rows = ny_fact_rows_placed(facts);
 
     assert_non_null(facts);
-    json_decref(facts);
     return rows;
 }
 

@@ -128,7 +128,7 @@ static const char *value_of(const struct ny_option_info *option)
 
 static int check_option(const struct ny_kernel *kernel, const char *name, const char *value)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err;
 
     options = options_with(ctx, "kernel=%s", kernel->name);
@@ -140,7 +140,6 @@ static int check_option(const struct ny_kernel *kernel, const char *name, const 
     err = ny_options_check(options, NY_GROUP_FIT);
     if (err && !strstr(ny_context_message(ctx), name)) fail_msg("%s", ny_context_message(ctx));
     ny_error_clear(ctx);
-    ny_options_free(options);
     return err;
 }
 

@@ -53,14 +53,13 @@ static void fit_store(const char *name, const struct ny_wishes *wishes)
     const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_rows *X = ny_store_rows(store);
     struct ny_plan plan;
-    json_t *record;
+    OWNED(json_t) *record = NULL;
 
     CHECK(X->ops->info(X, &points));
     CHECK(ny_settings_decide(&settings, ctx, X, &points, wishes));
     CHECK(ny_fit_plan(X, &settings, 0, &plan));
     record = ny_job_record_new(&points, json_object(), "fit");
     CHECK(ny_fit_start(X, &keep, &settings, record, &plan, NULL));
-    json_decref(record);
 }
 
 /* The part is there, and is the same in both. */

@@ -137,7 +137,7 @@ TEST(options_and_reports_may_be_left_out)
 /* A selection by the options of a graph's map has no kernel. */
 TEST(options_of_graphs_do_not_select)
 {
-    struct ny_options *of_graph;
+    OWNED(ny_options) *of_graph = NULL;
 
     ACCEPTS(ny_options_new(&of_graph, ctx));
     ACCEPTS(ny_options_set(of_graph, "map", "isomap"));
@@ -146,7 +146,6 @@ TEST(options_of_graphs_do_not_select)
         if (i) ACCEPTS(ny_options_set(of_graph, "select", "greedy"));
         assert_int_equal(ny_select(ctx, store, "near", of_graph, NULL), NY_EUSAGE);
     }
-    ny_options_free(of_graph);
 }
 
 /* Options that name a stored graph, or given columns, do not make a graph. */
@@ -265,7 +264,7 @@ TEST(sizes_that_overflow_are_refused)
                                         {UINT64_MAX, 1},
                                         {(uint64_t)1 << 62, 1},
                                         {(uint64_t)1 << 32, (uint64_t)1 << 32}};
-    struct ny_model *opened;
+    OWNED(ny_model) *opened = NULL;
     float place[2];
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -274,7 +273,6 @@ TEST(sizes_that_overflow_are_refused)
     }
     ACCEPTS(ny_model_open(&opened, ctx, store, "a"));
     assert_int_equal(ny_model_transform(opened, rows, (uint64_t)1 << 62, place), NY_EUSAGE);
-    ny_model_free(opened);
 }
 
 TEST(rows_to_place_are_needed)

@@ -7,6 +7,8 @@
 #include "graph/pages.h"
 #include "graph/sweep.h"
 
+OWNS(ny_edges, ny_edges_release(at))
+
 enum { PIECE_ROWS = 700, SLACK_BYTES = 4096 };
 
 /* Stands for a stored graph. */
@@ -126,7 +128,7 @@ static void check_in(const uint32_t *order, enum net_shape shape, size_t n, bool
     struct net net;
     struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
     struct ny_components components;
-    struct ny_edges graph, paged;
+    OWNED(ny_edges) graph, paged;
     struct ny_bridge bridge;
 
     net_of(&net, shape, n);
@@ -153,8 +155,6 @@ static void check_in(const uint32_t *order, enum net_shape shape, size_t n, bool
     assert_true(paged.longest == graph.longest);
     assert_memory_equal(paged.node, graph.node, n * sizeof(*graph.node));
     check_paths(&graph, &paged);
-    ny_edges_release(&paged);
-    ny_edges_release(&graph);
     ny_components_release(&components);
 }
 

@@ -239,19 +239,18 @@ TEST(absurd_manifests_are_refused)
 /* A fit of 8 rows, its record with one number replaced; read, placed, exported. */
 static void put_record(struct ny_store *store, const char *where, const char *key, json_t *value)
 {
-    json_t *record = json_pack(
-        "{s:i, s:s, s:s, s:i, s:{}, s:{},"
-        " s:{s:i, s:i, s:i, s:i, s:f, s:s, s:s, s:s, s:s}, s:{s:i, s:i, s:b}}",
-        "format", 1, "kind", "fit", "stage", "done", "model_bytes", 4096, "checkpoint", "options",
-        "report", "n", 8, "d", 4, "landmarks", 2, "components", 2, "residual_max", 1.0, "precision",
-        "f32", "kernel", "rbf", "approx", "projected", "map", "kpca", "coordinates", "pairs", 2,
-        "skip", 0, "asymmetric", 0);
+    OWNED(json_t) *record =
+        json_pack("{s:i, s:s, s:s, s:i, s:{}, s:{},"
+                  " s:{s:i, s:i, s:i, s:i, s:f, s:s, s:s, s:s, s:s}, s:{s:i, s:i, s:b}}",
+                  "format", 1, "kind", "fit", "stage", "done", "model_bytes", 4096, "checkpoint",
+                  "options", "report", "n", 8, "d", 4, "landmarks", 2, "components", 2,
+                  "residual_max", 1.0, "precision", "f32", "kernel", "rbf", "approx", "projected",
+                  "map", "kpca", "coordinates", "pairs", 2, "skip", 0, "asymmetric", 0);
     json_t *object = where ? json_object_get(record, where) : record;
 
     assert_non_null(record);
     assert_int_equal(json_object_set_new(object, key, value), 0);
     assert_int_equal(ny_record_save(store, "r", record), NY_OK);
-    json_decref(record);
 }
 
 static void check_record(const char *what)
@@ -287,7 +286,7 @@ TEST(absurd_records_are_refused)
     static const json_int_t numbers[] = {0, -1, 1LL << 40, INT64_MAX, INT64_MIN};
     const struct ny_manifest good = {.dtype = NY_F32, .n = 8, .d = 4,
                                      .block_rows = ny_block_rows_for(4, NY_F32)};
-    struct ny_store *store = open_store();
+    OWNED(ny_store) *store = open_store();
 
     put_manifest(store, &good);
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
@@ -295,7 +294,6 @@ TEST(absurd_records_are_refused)
             put_record(store, fields[i].where, fields[i].key, json_integer(numbers[k]));
             check_record(fields[i].key);
         }
-    ny_store_close(store);
 }
 
 AROUND_ALL(start, remove_folder)

@@ -25,7 +25,8 @@ struct forgery {
 
 static void forge(struct ny_store *store, const json_t *done, const struct forgery *forgery)
 {
-    json_t *record = json_deep_copy(done), *checkpoint = json_object_get(record, "checkpoint");
+    OWNED(json_t) *record = json_deep_copy(done);
+    json_t *checkpoint = json_object_get(record, "checkpoint");
     char part[40], *image = malloc(IMAGE_MAX);
 
     assert_non_null(image);
@@ -42,7 +43,6 @@ static void forge(struct ny_store *store, const json_t *done, const struct forge
     snprintf(part, sizeof(part), "%s.0", forgery->part);
     assert_int_equal(ny_blob_put(store, "r", part, image, forgery->bytes - forgery->missing), NY_OK);
     assert_int_equal(ny_record_save(store, "r", record), NY_OK);
-    json_decref(record);
     free(image);
 }
 
@@ -208,7 +208,7 @@ TEST(images_of_another_order_of_nodes_are_refused)
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (int order = -1; order < 100; order += 100) {
             struct forgery forgery = {.bytes = kinds[i].bytes};
-            json_t *done = make(kinds[i].options);
+            OWNED(json_t) *done = make(kinds[i].options);
             int err;
 
             json_object_del(done, "node_order");
@@ -216,7 +216,6 @@ TEST(images_of_another_order_of_nodes_are_refused)
             err = resume(done, &kinds[i], forgery);
             if (err != NY_ESTORE || !strstr(ny_context_message(in.ctx), "--restart"))
                 fail_msg("%s: %d %s", kinds[i].part, err, ny_context_message(in.ctx));
-            json_decref(done);
         }
 }
 
@@ -232,14 +231,13 @@ TEST(ranges_beyond_the_rows_are_refused)
         "{\"first_row\": 0, \"range_rows\": 600, \"measured\": 601}",
         "{\"first_row\": 0, \"range_rows\": 600, \"measured\": 9223372036854775807}"};
     struct kind kind = {.options = "graph " GRAPH, .stage = "neighbors", .part = "none"};
-    json_t *done = make(kind.options);
+    OWNED(json_t) *done = make(kind.options);
 
     for (size_t i = 0; i < sizeof(checkpoints) / sizeof(checkpoints[0]); i++) {
         kind.more = checkpoints[i];
         if (!is_refused(resume(done, &kind, (struct forgery){.bytes = 8})))
             fail_msg("%s: %s", kind.more, ny_context_message(in.ctx));
     }
-    json_decref(done);
 }
 
 /* A round of bridges that came to its end with pairs of which nobody saved an end. */
@@ -250,7 +248,7 @@ TEST(pairs_without_a_row_are_no_bridges)
         {1, NY_NO_ROW, NY_NO_ROW}, {1, NY_NO_ROW, 0}, {1, 0, NY_NO_ROW}};
 
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        json_t *done = make(graph), *more = json_pack("{s:i}", "bridges", 0);
+        OWNED(json_t) *done = make(graph), *more = json_pack("{s:i}", "bridges", 0);
         size_t rooms = 2 * (ny_field_count(json_object_get(done, "report"), "bridges", 0) + 1);
         struct forgery forgery = {.stage = "graph", .part = "joins", .units = ROWS, .more = more,
                                   .bytes = rooms * sizeof(*pairs)};
@@ -266,8 +264,6 @@ TEST(pairs_without_a_row_are_no_bridges)
         ny_store_close(store);
         if (run(graph) != NY_ENUMERIC) fail_msg("%zu: %s", i, ny_context_message(in.ctx));
         assert_int_equal(ny_memory_used(in.ctx), 0);
-        json_decref(more);
-        json_decref(done);
         free(image);
     }
 }
@@ -303,7 +299,7 @@ TEST(selections_that_cannot_be_under_way_are_refused)
         struct ny_chunk chunk = {.data = image, .capacity = ROOM};
         struct forgery forgery = {.stage = "select", .part = "select"};
         struct ny_store *store;
-        json_t *done;
+        OWNED(json_t) *done = NULL;
 
         ny_context_set_checkpoint(in.ctx, 0);
         done = make(cases[i].options);
@@ -323,7 +319,6 @@ TEST(selections_that_cannot_be_under_way_are_refused)
             assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
         }
         ny_store_close(store);
-        json_decref(done);
     }
     free(image);
 }
@@ -337,13 +332,12 @@ TEST(stages_that_a_job_has_not_are_refused)
         {"graph " GRAPH, "select"}, {"graph " GRAPH, "solve"}, {"graph " GRAPH, "unheard of"}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *record = make(cases[i][0]);
+        OWNED(json_t) *record = make(cases[i][0]);
 
         ny_field_set_text(record, "stage", cases[i][1]);
         save(record);
         if (run(cases[i][0]) != NY_ESTORE)
             fail_msg("%s, %s: %s", cases[i][0], cases[i][1], ny_context_message(in.ctx));
-        json_decref(record);
     }
 }
 
@@ -374,7 +368,8 @@ TEST(counts_that_cannot_be_are_refused)
 
     snprintf(out, sizeof(out), "%s/out.npy", in.folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *record = make(cases[i].options), *report = json_object_get(record, "report");
+        OWNED(json_t) *record = make(cases[i].options);
+        json_t *report = json_object_get(record, "report");
         int err;
 
         ny_field_set_text(record, "stage", cases[i].stage);
@@ -387,29 +382,26 @@ TEST(counts_that_cannot_be_are_refused)
         if (err != NY_ESTORE)
             fail_msg("%s %lld: %d %s", cases[i].key, (long long)cases[i].value, err,
                      ny_context_message(in.ctx));
-        json_decref(record);
     }
 }
 
 TEST(a_result_whose_map_has_no_name_is_evaluated)
 {
-    json_t *record = make(FIT);
+    OWNED(json_t) *record = make(FIT);
 
     ny_field_set_text(json_object_get(record, "report"), "map", NULL);
     save(record);
     assert_int_equal(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_OK);
-    json_decref(record);
 }
 
 /* An embedding has a row for each of its eigenvectors at least. */
 TEST(a_result_of_fewer_rows_than_vectors_is_refused)
 {
-    json_t *record = make(FIT);
+    OWNED(json_t) *record = make(FIT);
 
     ny_field_set_count(json_object_get(record, "report"), "n", 1);
     save(record);
     assert_int_equal(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
-    json_decref(record);
 }
 
 /* Exact products by features: the state of the iteration, and what it leaves, whose first numbers
@@ -431,7 +423,7 @@ TEST(images_of_exact_products_are_refused)
                                   .bytes = (2 + TOTALS + (2 + COLUMNS) * PAIRS) * sizeof(double)}};
     const double found[][2] = {{1, PAIRS + 1}, {1, 1e300},  {1, -1},     {1, NAN},
                                {-1, PAIRS},    {0x1p31, 1}, {NAN, PAIRS}};
-    json_t *done;
+    OWNED(json_t) *done = NULL;
 
     check(kinds, sizeof(kinds) / sizeof(kinds[0]));
     done = make(options);
@@ -442,7 +434,6 @@ TEST(images_of_exact_products_are_refused)
             fail_msg("%g steps, %g pairs: %s", found[i][0], found[i][1],
                      ny_context_message(in.ctx));
     }
-    json_decref(done);
 }
 
 /* Products by features of more rows, which are there from here on: their images, and those that
@@ -464,7 +455,7 @@ TEST(images_of_products_by_features)
                                    .rows = ROWS,
                                    .columns = COLUMNS};
     struct ny_options *options;
-    json_t *done;
+    OWNED(json_t) *done = NULL;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         rows[i] = (float)cos((double)i);
@@ -476,7 +467,6 @@ TEST(images_of_products_by_features)
     check(kinds, 1);
     done = make(kinds[0].options);
     assert_int_equal(resume(done, &kinds[0], forgery), NY_ESTORE);
-    json_decref(done);
 }
 
 AROUND_ALL(start, stop)

@@ -9,15 +9,13 @@
 
 TEST(a_graph_without_a_largest_component_is_refused)
 {
-    json_t *record = make("graph " GRAPH);
-    struct ny_options *options;
+    OWNED(json_t) *record = make("graph " GRAPH);
+    OWNED(ny_options) *options = NULL;
 
     ny_field_set_count(json_object_get(record, "report"), "largest", 0);
     save(record);
-    json_decref(record);
     options = options_with(in.ctx, "map=isomap graph=r");
     assert_int_equal(ny_plan(in.ctx, in.store, options, NULL), NY_ESTORE);
-    ny_options_free(options);
 }
 
 /* Edges from elsewhere are as little believed as lists: nodes, order, lengths and components. */
@@ -62,11 +60,10 @@ TEST(counts_of_edges_that_cannot_be_are_refused)
     snprintf(options, sizeof(options), "graph edges=%s/edges.txt", in.folder);
     snprintf(out, sizeof(out), "%s/out.txt", in.folder);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        json_t *record = make(options);
+        OWNED(json_t) *record = make(options);
 
         ny_field_set_count(json_object_get(record, "report"), "edges", counts[i]);
         save(record);
-        json_decref(record);
         is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
     }
 }
@@ -79,7 +76,7 @@ TEST(components_that_are_not_those_counted_are_refused)
 
     for (size_t i = 0; i < 4; i++) {
         char options[200];
-        json_t *record;
+        OWNED(json_t) *record = NULL;
 
         snprintf(options, sizeof(options), ISOMAP " select=%s", rules[i / 2]);
         record = make(options);
@@ -91,7 +88,6 @@ TEST(components_that_are_not_those_counted_are_refused)
                                "largest", ROWS - 1);
         ny_field_set_text(record, "stage", "select");
         save(record);
-        json_decref(record);
         is(run(options), NY_ESTORE);
     }
 }
@@ -113,12 +109,11 @@ TEST(rows_that_the_store_has_not_are_refused)
 /* Asks for the path from row 0 to one that was of another component. */
 static int path_to(const char *row)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err;
 
     options = options_with(in.ctx, "from=0 to=%s", row);
     err = ny_path(in.ctx, in.store, "r", options, NULL);
-    ny_options_free(options);
     return err;
 }
 

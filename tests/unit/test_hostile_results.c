@@ -37,23 +37,21 @@ TEST(coordinates_that_cannot_be_are_refused)
                                         "{\"pairs\": 9223372036854775807}"};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *record = make(FIT "map=laplacian");
+        OWNED(json_t) *record = make(FIT "map=laplacian");
 
         ny_field_set_json(record, "coordinates", json_loads(cases[i], 0, NULL));
         save(record);
-        json_decref(record);
         is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
     }
 }
 
 TEST(new_rows_of_no_eigenvectors_are_refused)
 {
-    json_t *record = make(GRAPH "map=eigenmaps components=2");
+    OWNED(json_t) *record = make(GRAPH "map=eigenmaps components=2");
 
     ny_field_set_json(record, "coordinates", json_loads("{\"pairs\": 0}", 0, NULL));
     ny_field_set_json(json_object_get(record, "report"), "eigenvalues", json_array());
     save(record);
-    json_decref(record);
     is(place("0,0,0"), NY_ESTORE);
 }
 
@@ -102,7 +100,7 @@ TEST(scales_that_are_too_large_are_told)
 {
     static const double geometry[2 * COLUMNS + 1] = {-9, -9, -9, 1e308, 1e308, 1e308, 1};
     static const char connected[] = "graph neighbors=3 knn=exact connect=yes";
-    json_t *record;
+    OWNED(json_t) *record = NULL;
 
     json_decref(make(ISOMAP));
     put("geometry", geometry, sizeof(geometry));
@@ -114,7 +112,6 @@ TEST(scales_that_are_too_large_are_told)
     put("geometry", geometry, sizeof(geometry));
     ny_field_set_text(record, "stage", "graph");
     save(record);
-    json_decref(record);
     is(run(connected), NY_ENUMERIC); /* and not never */
 }
 
@@ -161,13 +158,12 @@ static void put_model_of_others(json_t *record, size_t columns, const char *opti
 /* A model that is whole, but of points with other columns. */
 TEST(a_model_of_other_columns_is_refused)
 {
-    json_t *record = make(FIT);
+    OWNED(json_t) *record = make(FIT);
 
     put_model_of_others(record, COLUMNS + 2, FIT);
     ny_field_set_text(record, "stage", "project");
     json_object_clear(json_object_get(record, "checkpoint"));
     save(record);
-    json_decref(record);
     is(run(FIT), NY_ESTORE);
 }
 
@@ -212,7 +208,7 @@ static json_t *fit_points(void)
                              .columns = COLUMNS,
                              .values = rows};
     struct ny_options *options;
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     json_t *record;
 
     for (int i = 0; i < 50; i++)
@@ -230,7 +226,6 @@ static json_t *fit_points(void)
     ny_options_free(options);
     assert_int_equal(ny_store_open(&store, in.ctx, in.store), NY_OK);
     assert_int_equal(ny_record_load(store, "r", &record), NY_OK);
-    ny_store_close(store);
     return record;
 }
 
@@ -296,8 +291,8 @@ enum { BEFORE = 5000, MORE = 100 };
 static json_t *grown(const char *store)
 {
     static float rows[BEFORE * COLUMNS];
-    struct ny_options *options;
-    struct ny_store *opened;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_store) *opened = NULL;
     json_t *record;
 
     for (size_t i = 0; i < BEFORE * COLUMNS; i++)
@@ -305,11 +300,9 @@ static json_t *grown(const char *store)
     assert_int_equal(ny_append_rows(in.ctx, store, rows, BEFORE, COLUMNS, NULL), NY_OK);
     options = options_with(in.ctx, "landmarks=20");
     assert_int_equal(ny_fit(in.ctx, store, "r", options, NULL), NY_OK);
-    ny_options_free(options);
     assert_int_equal(ny_append_rows(in.ctx, store, rows, MORE, COLUMNS, NULL), NY_OK);
     assert_int_equal(ny_store_create(&opened, in.ctx, store), NY_OK);
     assert_int_equal(ny_record_load(opened, "r", &record), NY_OK);
-    ny_store_close(opened);
     return record;
 }
 
@@ -317,8 +310,9 @@ static json_t *grown(const char *store)
  * field "update" says. */
 static void interrupt(const char *store, const json_t *result, const char *const forged[4])
 {
-    json_t *record = json_deep_copy(result), *update, *more = json_loads(forged[3], 0, NULL);
-    struct ny_store *opened;
+    OWNED(json_t) *record = json_deep_copy(result), *more = json_loads(forged[3], 0, NULL);
+    json_t *update;
+    OWNED(ny_store) *opened = NULL;
 
     update = json_pack("{s:s, s:i, s:i, s:i, s:I, s:{s:s, s:s, s:s}, s:O, s:O}", "mode", forged[0],
                        "rows", BEFORE, "selected", BEFORE, "landmarks", 20, "model_bytes",
@@ -335,11 +329,8 @@ static void interrupt(const char *store, const json_t *result, const char *const
     ny_field_set_text(record, "stage", forged[1]);
     ny_field_set_json(record, "checkpoint", json_loads(forged[2], 0, NULL));
     json_object_update(update, more);
-    json_decref(more);
     assert_int_equal(ny_store_create(&opened, in.ctx, store), NY_OK);
     assert_int_equal(ny_record_save(opened, "r", record), NY_OK);
-    ny_store_close(opened);
-    json_decref(record);
 }
 
 TEST(updates_that_no_job_has_begun_are_refused)
@@ -360,17 +351,15 @@ TEST(updates_that_no_job_has_begun_are_refused)
     char store[160];
 
     for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
-        struct ny_options *options;
-        json_t *result;
+        OWNED(ny_options) *options = NULL;
+        OWNED(json_t) *result = NULL;
         int err;
 
         snprintf(store, sizeof(store), "%s/grown%zu.nys", in.folder, i);
         result = grown(store);
         interrupt(store, result, forged[i]);
-        json_decref(result);
         options = options_with(in.ctx, "update=%s", forged[i][0]);
         err = ny_fit(in.ctx, store, "r", options, NULL);
-        ny_options_free(options);
         if (err != NY_ESTORE) fail_msg("%zu: %d %s", i, err, ny_context_message(in.ctx));
     }
 }

@@ -5,6 +5,8 @@
 #include "job/keep_memory.h"
 #include "results/keep.h"
 
+OWNS_POINTER(ny_memory_results, ny_memory_results_free)
+
 enum { BIG = 2 * NY_CHUNK_BYTES + 5 };
 
 enum what { BEGIN, PUT, DROP, COMMIT, CANCEL, ARRAY, CHUNK, GET };
@@ -185,19 +187,18 @@ static void save(const struct ny_keep *keep, json_t *record, bool commit)
 /* Checks the number that is in a record; 0: there is none. */
 static void holds(const struct ny_keep *keep, uint64_t number)
 {
-    json_t *record;
+    OWNED(json_t) *record = NULL;
 
     CHECK(ny_record_get(keep, &record));
     assert_int_equal(ny_field_count(record, "number", 0), number);
-    json_decref(record);
 }
 
 /* An update that is under way has a record of its own, until it is dropped. */
 TEST(records_are_those_committed)
 {
-    json_t *record = json_pack("{s:i, s:i, s:s, s:{}, s:{}}", "number", 1, "format", 1, "stage",
-                               "done", "report", "checkpoint");
-    struct ny_memory_results *memory;
+    OWNED(json_t) *record = json_pack("{s:i, s:i, s:s, s:{}, s:{}}", "number", 1, "format", 1,
+                                      "stage", "done", "report", "checkpoint");
+    OWNED(ny_memory_results) *memory = NULL;
     struct ny_batch *batch;
     struct ny_keep keep;
 
@@ -219,15 +220,13 @@ TEST(records_are_those_committed)
     CHECK(keep.ops->drop(&keep, batch, NY_RECORD_PART));
     CHECK(keep.ops->commit(batch));
     holds(&keep, 0);
-    ny_memory_results_free(memory);
-    json_decref(record);
 }
 
 /* Results are apart, and are listed by their names; one can be dropped as a whole. */
 TEST(names_are_apart)
 {
     static const char *const names[] = {"b", "a", "c"};
-    struct ny_memory_results *memory;
+    OWNED(ny_memory_results) *memory = NULL;
     struct ny_batch *batch;
     struct ny_keep keep;
     const char *name;
@@ -245,7 +244,7 @@ TEST(names_are_apart)
     CHECK(keep.ops->begin(&keep, &batch));
     CHECK(keep.ops->drop(&keep, batch, NULL));
     CHECK(keep.ops->commit(batch));
-    refused(keep.ops->get(&keep, "two", got, 2), NY_ESTORE);
+    REFUSED(keep.ops->get(&keep, "two", got, 2), NY_ESTORE);
     assert_true(ny_memory_next(memory, "", &name));
     assert_string_equal(name, "a");
     assert_true(ny_memory_next(memory, "a", &name));
@@ -254,17 +253,16 @@ TEST(names_are_apart)
     keep = ny_memory_keep(memory, "c");
     CHECK(keep.ops->get(&keep, "two", got, 2));
     assert_string_equal(got, "c");
-    ny_memory_results_free(memory);
 }
 
 /* A result that was updated since it was read is the same one, unless it looks damaged. */
 TEST(what_was_read_is_current)
 {
-    json_t *record = json_pack("{s:s, s:{s:i}, s:i, s:s, s:{}}", "id", "a", "report", "n", 1,
-                               "format", 1, "stage", "done", "checkpoint");
-    struct ny_memory_results *memory;
+    OWNED(json_t) *record = json_pack("{s:s, s:{s:i}, s:i, s:s, s:{}}", "id", "a", "report", "n", 1,
+                                      "format", 1, "stage", "done", "checkpoint");
+    OWNED(ny_memory_results) *memory = NULL;
     struct ny_keep keep;
-    json_t *read;
+    OWNED(json_t) *read = NULL;
 
     CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     keep = ny_memory_keep(memory, "fit");
@@ -281,18 +279,14 @@ TEST(what_was_read_is_current)
     assert_int_equal(ny_keep_current(&keep, read, NY_EINTERRUPTED), NY_EINTERRUPTED);
     ny_field_set_text(record, "id", "b");
     save(&keep, record, true);
-    assert_int_equal(ny_keep_current(&keep, read, NY_OK), NY_EBUSY);
-    ny_error_clear(ctx);
-    json_decref(read);
-    json_decref(record);
-    ny_memory_results_free(memory);
+    REFUSED(ny_keep_current(&keep, read, NY_OK), NY_EBUSY);
 }
 
 /* All is charged, and a batch for which there is no room leaves what was there. */
 TEST(the_budget_counts)
 {
     size_t limit = ny_memory_limit(ctx);
-    struct ny_memory_results *memory;
+    OWNED(ny_memory_results) *memory = NULL;
     struct ny_batch *batch;
     struct ny_keep keep;
     char got[4];
@@ -306,13 +300,12 @@ TEST(the_budget_counts)
     CHECK(keep.ops->begin(&keep, &batch));
     CHECK(keep.ops->put(&keep, batch, "a", 0, data, NY_CHUNK_BYTES));
     CHECK(keep.ops->put(&keep, batch, "a", 1, data, 1000));
-    refused(keep.ops->put(&keep, batch, "a", 2, data, NY_CHUNK_BYTES), NY_EBUDGET);
+    REFUSED(keep.ops->put(&keep, batch, "a", 2, data, NY_CHUNK_BYTES), NY_EBUDGET);
     assert_int_equal(keep.ops->put(&keep, batch, "a", 2, data, 1), NY_EBUDGET);
     assert_int_equal(keep.ops->commit(batch), NY_EBUDGET);
     CHECK(keep.ops->get(&keep, "a", got, sizeof(got)));
     assert_string_equal(got, "one");
     ny_context_set_memory(ctx, limit);
-    ny_memory_results_free(memory);
 }
 
 /* Values in a file take nothing of the budget. */
@@ -335,7 +328,7 @@ TEST(values_in_a_file_are_not_charged)
     ny_memory_results_free(filed);
     CHECK(ny_memory_results_new(&filed, ctx, "file", "/no/such/folder"));
     keep = ny_memory_keep(filed, "fit");
-    refused(ny_keep_put(&keep, "a", data, 4), NY_EIO);
+    REFUSED(ny_keep_put(&keep, "a", data, 4), NY_EIO);
     ny_memory_results_free(filed);
 }
 

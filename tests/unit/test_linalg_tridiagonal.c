@@ -162,7 +162,7 @@ TEST(too_small_a_budget_is_said)
     double *A = triangle(M), d[M], e[M], tau[M];
     struct ny_matrix view = {A, M, M, M + MARGIN, false};
     struct ny_layout counted = {0};
-    struct ny_context *small;
+    OWNED(ny_context) *small = NULL;
 
     ny_tridiagonal_count(&counted, M, M);
     assert_int_equal(ny_context_new(&small), NY_OK);
@@ -171,7 +171,6 @@ TEST(too_small_a_budget_is_said)
         assert_int_equal(ny_tridiagonal_reduce(small, view, d, e, tau), few ? NY_EBUDGET : NY_OK);
     }
     assert_true(ny_memory_used(small) == 0);
-    ny_context_free(small);
 }
 
 static void try_strip(ny_strip_fn *strip, size_t m, size_t first)

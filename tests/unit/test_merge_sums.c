@@ -12,8 +12,8 @@
 static char *image_of(uint64_t first, uint64_t rows, size_t *bytes)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, first, first + rows);
-    struct ny_options *o = options_of(NULL);
-    struct ny_sums *sums;
+    OWNED(ny_options) *o = options_of(NULL);
+    OWNED(ny_sums) *sums = NULL;
     const void *image;
     char *copy;
 
@@ -22,8 +22,6 @@ static char *image_of(uint64_t first, uint64_t rows, size_t *bytes)
     ok(ny_sums_image(sums, &image, bytes));
     copy = lend(*bytes);
     memcpy(copy, image, *bytes);
-    ny_sums_free(sums);
-    ny_options_free(o);
     return copy;
 }
 
@@ -49,14 +47,13 @@ static void check_kept(const char *const grams[2], const char *const noises[2], 
     for (int turned = 0; turned < 2; turned++) {
         struct ny_summed *a = sums_of(0, grams[turned], noises[turned]);
         struct ny_summed *b = sums_of(60, grams[!turned], noises[!turned]);
-        json_t *wanted = noise ? json_loads(noise, 0, NULL) : NULL;
+        OWNED(json_t) *wanted = noise ? json_loads(noise, 0, NULL) : NULL;
 
         ok(ny_summed_add(a, "a", b, "b", NULL));
         assert_string_equal(json_string_value(json_object_get(a->about, "gram")), gram);
         assert_true(wanted ? json_equal(json_object_get(a->about, "noise"), wanted)
                            : !json_object_get(a->about, "noise"));
         assert_int_equal(ny_summed_rows(a), 120);
-        json_decref(wanted);
         ny_summed_free(a);
         ny_summed_free(b);
     }
@@ -106,7 +103,7 @@ TEST(shifts_and_centres_may_differ)
 static int solve_with(const char *noise)
 {
     struct ny_summed *sums = sums_of(0, "f32", noise);
-    struct ny_sums *loaded;
+    OWNED(ny_sums) *loaded = NULL;
     struct ny_model *model;
     size_t bytes;
     void *image;
@@ -117,7 +114,6 @@ static int solve_with(const char *noise)
     ok(ny_sums_load(&loaded, in.ctx, image, bytes));
     err = ny_sums_solve(loaded, &model, NULL);
     if (!err) ny_model_free(model);
-    ny_sums_free(loaded);
     ny_free(in.ctx, image);
     ny_summed_free(sums);
     return err;

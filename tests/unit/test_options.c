@@ -379,13 +379,12 @@ TEST(methods_bring_the_selection_that_suits_them)
 
 static uint64_t fingerprint_with(const char *name, const char *value)
 {
-    struct ny_options *other = NULL;
+    OWNED(ny_options) *other = NULL;
     uint64_t hash;
 
     assert_int_equal(ny_options_new(&other, ctx), NY_OK);
     if (name) assert_int_equal(ny_options_set(other, name, value), NY_OK);
     hash = ny_options_fingerprint(other, NY_GROUP_FIT | NY_GROUP_COMMON);
-    ny_options_free(other);
     return hash;
 }
 
@@ -408,7 +407,7 @@ TEST(fingerprint_is_of_what_is_in_force)
 
 TEST(a_path_of_any_bytes_has_an_identity)
 {
-    json_t *stored;
+    OWNED(json_t) *stored = NULL;
     char *text;
 
     set("landmarks-file", "bad\xff\xc3.npy");
@@ -417,7 +416,6 @@ TEST(a_path_of_any_bytes_has_an_identity)
     text = ny_options_differences(options, NY_GROUP_FIT, stored);
     assert_string_equal(text, "");
     ny_free(ctx, text);
-    json_decref(stored);
 }
 
 /* Each word and what is meant by it, or NULL. */

@@ -3,7 +3,7 @@
 
 TEST(differences_are_named)
 {
-    json_t *stored = ny_options_to_json(options, NY_GROUP_FIT);
+    OWNED(json_t) *stored = ny_options_to_json(options, NY_GROUP_FIT);
     char *text = ny_options_differences(options, NY_GROUP_FIT, stored);
 
     assert_string_equal(text, "");
@@ -23,7 +23,6 @@ TEST(differences_are_named)
     assert_non_null(strstr(text, "landmarks: 1000 → 500"));
     assert_null(strstr(text, "seed"));
     ny_free(ctx, text);
-    json_decref(stored);
 }
 
 /* Sets these options and no others: names and values by turns, up to a NULL. */
@@ -63,7 +62,7 @@ TEST(all_that_differs_is_named)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        json_t *stored;
+        OWNED(json_t) *stored = NULL;
         char *text;
 
         set_all(cases[i].then);
@@ -72,7 +71,6 @@ TEST(all_that_differs_is_named)
         text = ny_options_differences(options, NY_GROUP_FIT, stored);
         assert_string_equal(text, cases[i].text);
         ny_free(ctx, text);
-        json_decref(stored);
     }
 }
 
@@ -80,7 +78,7 @@ TEST(all_that_differs_is_named)
  * come they have none; neither tells them apart. */
 TEST(parameters_of_other_kernels_do_not_count)
 {
-    json_t *stored, *earlier;
+    OWNED(json_t) *stored = NULL, *earlier = NULL;
 
     set_all((const char *const[]){"kernel", "rbf", NULL});
     stored = ny_options_to_json(options, NY_GROUP_FIT);
@@ -92,14 +90,12 @@ TEST(parameters_of_other_kernels_do_not_count)
     assert_null(ny_options_other(stored, earlier));
     json_object_set_new(earlier, "alpha", json_string("2"));
     assert_string_equal(ny_options_other(stored, earlier), "alpha");
-    json_decref(stored);
-    json_decref(earlier);
 }
 
 /* A version may change defaults: then nobody has typed what differs. */
 TEST(differences_that_no_option_explains_are_named)
 {
-    json_t *stored = ny_options_to_json(options, NY_GROUP_FIT);
+    OWNED(json_t) *stored = ny_options_to_json(options, NY_GROUP_FIT);
     char *text;
 
     json_object_set_new(stored, "affine", json_string("of an earlier version"));
@@ -111,7 +107,6 @@ TEST(differences_that_no_option_explains_are_named)
                               "averages: landmarks → implicit, "
                               "affine: of an earlier version → unset");
     ny_free(ctx, text);
-    json_decref(stored);
 }
 
 AROUND_EACH(start, stop)

@@ -7,7 +7,7 @@
 
 TEST(reports_are_read_as_they_were_filled)
 {
-    struct ny_report *report = NULL;
+    OWNED(ny_report) *report = NULL;
     json_t *object = json_object();
     double value = -1;
 
@@ -30,7 +30,6 @@ TEST(reports_are_read_as_they_were_filled)
     assert_false(ny_report_number(report, "sigma", &value));
     assert_false(ny_report_number(report, "gamma", &value));
     assert_non_null(strstr(ny_report_json(report), "\"trace\": 0.1"));
-    ny_report_free(report);
 }
 
 /* If jansson refuses a field, as it does without memory, the report is not made. */

@@ -7,6 +7,8 @@
 #include "report/words.h"
 #include "support/context.h"
 
+OWNS(ny_raster, ny_raster_release(at))
+
 TEST(test_axis)
 {
     double values[2001];
@@ -172,7 +174,7 @@ TEST(test_colors)
 TEST(test_raster)
 {
     enum { WIDTH = 10, HEIGHT = 5 };
-    struct ny_raster raster;
+    OWNED(ny_raster) raster;
     uint32_t pixels[WIDTH * HEIGHT];
 
     assert_int_equal(ny_raster_new(&raster, ctx, NY_RASTER_CLASSES, WIDTH, HEIGHT, 1000000), NY_OK);
@@ -191,12 +193,11 @@ TEST(test_raster)
         assert_int_equal(pixels[i] != 0, i == 0 || i == WIDTH * HEIGHT - 1 || i == 2 * WIDTH + 5);
     assert_int_equal(pixels[0], 0xff000000 | ny_class_color[1]);
     assert_int_equal(pixels[WIDTH * HEIGHT - 1], 0xff000000 | ny_class_color[0]);
-    ny_raster_release(&raster);
 }
 
 TEST(test_raster_of_values)
 {
-    struct ny_raster raster;
+    OWNED(ny_raster) raster;
     uint32_t pixels[400];
 
     assert_int_equal(ny_raster_new(&raster, ctx, NY_RASTER_VALUES, 20, 20, 2), NY_OK);
@@ -209,7 +210,6 @@ TEST(test_raster_of_values)
     assert_int_equal(pixels[19 * 20], 0xff000000 | ny_viridis(0.5)); /* their mean */
     assert_int_equal(pixels[19 * 20 + 1], pixels[19 * 20]);
     assert_int_equal(pixels[0], 0);
-    ny_raster_release(&raster);
 }
 
 TEST(test_clean_text)

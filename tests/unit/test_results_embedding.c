@@ -93,8 +93,7 @@ TEST(missing_rows_are_said)
     double out[2 * N];
 
     assert_int_equal(ny_embedding_gather(&short_one, &layout, there, 2, out), NY_OK);
-    assert_int_equal(ny_embedding_gather(&short_one, &layout, short_of, 3, out), NY_ESTORE);
-    ny_error_clear(ctx);
+    REFUSED(ny_embedding_gather(&short_one, &layout, short_of, 3, out), NY_ESTORE);
     assert_int_equal(ny_embedding_gather(&short_one, &layout, beyond, 1, out), NY_ESTORE);
     assert_int_equal(ny_embedding_rows(&short_one, &layout, N - 3, 3, out), NY_ESTORE);
 }

@@ -17,32 +17,29 @@ static struct ny_store *open_store(void)
 static void put(const char *name, const char *key, json_t *value)
 {
     const struct ny_rows_info points = {.n = 10, .d = 2};
-    struct ny_store *store = open_store();
-    json_t *record = ny_job_record_new(&points, json_object(), "fit");
+    OWNED(ny_store) *store = open_store();
+    OWNED(json_t) *record = ny_job_record_new(&points, json_object(), "fit");
 
     if (value)
         json_object_set_new(record, key, value);
     else
         json_object_del(record, key);
     assert_int_equal(ny_record_save(store, name, record), NY_OK);
-    json_decref(record);
-    ny_store_close(store);
 }
 
 static void check_refused(const char *name)
 {
-    struct ny_store *store = open_store();
+    OWNED(ny_store) *store = open_store();
     json_t *record;
 
     assert_int_equal(ny_record_load(store, name, &record), NY_ESTORE);
     assert_null(record);
     ny_error_clear(ctx);
-    ny_store_close(store);
 }
 
 TEST(a_record_comes_back)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     json_t *record;
 
     put("good", "stage", json_string("solve"));
@@ -53,7 +50,6 @@ TEST(a_record_comes_back)
     json_decref(record);
     assert_int_equal(ny_record_load(store, "none", &record), NY_OK);
     assert_null(record);
-    ny_store_close(store);
 }
 
 TEST(a_later_format_says_which_version_reads_it)
@@ -87,8 +83,8 @@ TEST(the_others_can_be_listed_and_it_can_be_removed)
 /* A record that could not take a value is not put, whatever is read in between. */
 TEST(a_value_that_was_lost_stays_lost)
 {
-    struct ny_store *store;
-    json_t *record, *other;
+    OWNED(ny_store) *store = NULL;
+    OWNED(json_t) *record = NULL, *other = NULL;
 
     put("good", "stage", json_string("solve"));
     store = open_store();
@@ -97,9 +93,6 @@ TEST(a_value_that_was_lost_stays_lost)
     assert_int_equal(ny_record_load(store, "good", &other), NY_OK);
     assert_int_equal(ny_record_save(store, "good", record), NY_EBUDGET);
     assert_int_equal(ny_record_save(store, "good", other), NY_OK);
-    json_decref(other);
-    json_decref(record);
-    ny_store_close(store);
 }
 
 /* A record of 1.0 has no command: the one without options goes on with it. One of the library has

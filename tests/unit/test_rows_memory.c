@@ -9,6 +9,9 @@
 #include "stream/blocks.h"
 #include "stream/pass.h"
 
+OWNS(ny_rows_stats, ny_rows_stats_release(at, ctx))
+OWNS(rows, free_rows(at))
+
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 static struct ny_rows_info info_of(struct ny_rows *X)
@@ -73,7 +76,7 @@ static void check_info(struct ny_rows *M, struct ny_rows *S)
 
 static void check_stats(struct ny_rows *M, struct ny_rows *S)
 {
-    struct ny_rows_stats got, want;
+    OWNED(ny_rows_stats) got, want;
     size_t bytes;
 
     CHECK(M->ops->stats(M, &got));
@@ -87,8 +90,6 @@ static void check_stats(struct ny_rows *M, struct ny_rows *S)
     assert_memory_equal(got.maximum, want.maximum, bytes);
     assert_memory_equal(&got.mean_square_norm, &want.mean_square_norm, sizeof(double));
     assert_memory_equal(&got.mean_norm, &want.mean_norm, sizeof(double));
-    ny_rows_stats_release(&got, ctx);
-    ny_rows_stats_release(&want, ctx);
 }
 
 static void check_read(struct ny_rows *M, struct ny_rows *S)
@@ -104,8 +105,8 @@ static void check_read(struct ny_rows *M, struct ny_rows *S)
         CHECK(S->ops->read(S, slots, ranges[r][0], (size_t)ranges[r][1], want));
         check_same(&info, got, want, (size_t)ranges[r][1]);
     }
-    refused(M->ops->read(M, slots, info.n - 1, 2, got), NY_EINTERNAL);
-    refused(M->ops->read(M, slots ? 0 : 3, 0, 1, got), NY_EINTERNAL);
+    REFUSED(M->ops->read(M, slots, info.n - 1, 2, got), NY_EINTERNAL);
+    REFUSED(M->ops->read(M, slots ? 0 : 3, 0, 1, got), NY_EINTERNAL);
     free(got), free(want);
 }
 
@@ -145,7 +146,7 @@ static void check_gather(struct ny_rows *M, struct ny_rows *S)
     CHECK(S->ops->gather(S, slots, rows, COUNT, want));
     check_same(&info, got, want, COUNT);
     CHECK(M->ops->gather(M, slots, rows, 0, got));
-    refused(M->ops->gather(M, slots, beyond, 2, got), NY_EINTERNAL);
+    REFUSED(M->ops->gather(M, slots, beyond, 2, got), NY_EINTERNAL);
     if (slots) {
         struct visits visits = {.info = &info, .row = rows, .out = got};
 
@@ -345,7 +346,7 @@ TEST(blocks_are_cut_by_what_came)
 {
     const struct shape shape = {5000, 150, NY_F32, 0, 4, &as_they_are};
     struct ny_rows *M;
-    struct rows rows;
+    OWNED(rows) rows;
 
     make_rows(&rows, &shape);
     rows.memory.entries = 5000 * 140;
@@ -355,7 +356,6 @@ TEST(blocks_are_cut_by_what_came)
     check_info(M, ny_store_rows(store));
     check_stats(M, ny_store_rows(store));
     ny_memory_rows_free(M);
-    free_rows(&rows);
 }
 
 TEST(columns_have_names)
@@ -364,7 +364,7 @@ TEST(columns_have_names)
     char words[NY_COLUMN_WORDS_BYTES];
     struct ny_names names = {0};
     struct ny_rows *M;
-    struct rows rows;
+    OWNED(rows) rows;
 
     make_rows(&rows, &shape);
     CHECK(ny_names_append(&names, ctx, "age\0height\0weight", 3));
@@ -375,7 +375,6 @@ TEST(columns_have_names)
     assert_string_equal(words, "column 'height'");
     ny_memory_rows_free(M);
     ny_names_release(&names, ctx);
-    free_rows(&rows);
 }
 
 /* ---- a mapped file -------------------------------------------------------------------------- */
@@ -407,7 +406,7 @@ TEST(rows_of_a_mapped_file)
     const size_t bytes = 5000 * 700 * 8;
     struct ny_rows_info info;
     struct ny_rows *M;
-    struct rows rows;
+    OWNED(rows) rows;
     struct seen seen = {.info = &info};
     struct ny_pass pass = {.ctx = ctx, .stage = "see", .workers = 2};
     uint64_t list[50];
@@ -443,16 +442,15 @@ TEST(rows_of_a_mapped_file)
     assert_true(resident_bytes(map) < bytes / 4);
 
     assert_int_equal(ftruncate(fileno(out), (off_t)bytes / 2), 0);
-    refused(ny_pass_run(&pass, &work, &seen), NY_EIO);
-    refused(M->ops->gather(M, 0, list, 50, got), NY_EIO);
-    refused(M->ops->read(M, 0, 4000, 1, got), NY_EIO);
+    REFUSED(ny_pass_run(&pass, &work, &seen), NY_EIO);
+    REFUSED(M->ops->gather(M, 0, list, 50, got), NY_EIO);
+    REFUSED(M->ops->read(M, 0, 4000, 1, got), NY_EIO);
     ny_source_free(pass.source);
     ny_memory_rows_free(M);
-    refused(ny_rows_of_memory(&M, ctx, &rows.memory), NY_EIO);
+    REFUSED(ny_rows_of_memory(&M, ctx, &rows.memory), NY_EIO);
     munmap(map, bytes);
     fclose(out);
     free(got);
-    free_rows(&rows);
 }
 
 AROUND_EACH(start, stop)

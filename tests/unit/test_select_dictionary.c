@@ -6,6 +6,8 @@
 enum { D = 5, ROWS = 600 };
 
 static struct ny_context *ctx;
+
+OWNS_POINTER(ny_dictionary, ny_dictionary_free)
 static struct ny_geometry *geometry;
 static struct ny_columns_spec spec;
 static float *x;
@@ -106,7 +108,7 @@ static struct ny_dictionary *made(size_t m, bool affine)
 TEST(panels_hold_the_factor_of_W)
 {
     for (int affine = 0; affine <= 1; affine++) {
-        struct ny_dictionary *dictionary = made(ROWS, affine);
+        OWNED(ny_dictionary) *dictionary = made(ROWS, affine);
 
         assert_int_equal(ny_dictionary_size(dictionary), ROWS);
         for (size_t i = 0; i < ROWS; i++)
@@ -128,14 +130,13 @@ TEST(panels_hold_the_factor_of_W)
                                 dictionary->panels[bi]
                                     ->L32[i % NY_DICTIONARY_PANEL * ny_panel_stride(bi) + j]) == 0);
             }
-        ny_dictionary_free(dictionary);
     }
 }
 
 TEST(columns_are_the_landmarks_in_order)
 {
     for (int affine = 0; affine <= 1; affine++) {
-        struct ny_dictionary *dictionary = made(300, affine);
+        OWNED(ny_dictionary) *dictionary = made(300, affine);
         struct ny_columns *columns = ny_dictionary_columns(dictionary);
 
         assert_int_equal(ny_columns_size(columns), 300);
@@ -145,7 +146,6 @@ TEST(columns_are_the_landmarks_in_order)
         columns = ny_dictionary_columns(dictionary);
         assert_int_equal(ny_columns_size(columns), 520);
         assert_memory_equal(ny_columns_rows(columns).at, x, 520 * D * sizeof(float));
-        ny_dictionary_free(dictionary);
     }
 }
 
@@ -153,7 +153,7 @@ TEST(columns_are_the_landmarks_in_order)
 TEST(coefficients_solve_with_W)
 {
     static const size_t firsts[] = {1, 100, 256, 300, 512, 550};
-    struct ny_dictionary *dictionary = made(ROWS, false);
+    OWNED(ny_dictionary) *dictionary = made(ROWS, false);
     double *means = lend(sizeof(double) * ROWS);
 
     ny_dictionary_means(dictionary, 300, means);
@@ -176,7 +176,6 @@ TEST(coefficients_solve_with_W)
                 assert_true(fabs(v) < 1e-11);
             }
     }
-    ny_dictionary_free(dictionary);
 }
 
 static void check_images(void)

@@ -10,6 +10,8 @@
 #include "support/store_folder.h"
 #include "support/test.h"
 
+OWNS(ny_selection, ny_selection_release(at, ctx))
+
 enum { N = 10500, D = 24, CLUSTERS = 40 };
 
 static struct ny_store *store;
@@ -185,13 +187,12 @@ static int no_residuals(void *arg, float *residuals)
 static void expect_selection(const struct ny_selection_request *request,
                              const struct ny_selection *expected)
 {
-    struct ny_selection selection;
+    OWNED(ny_selection) selection;
 
     assert_int_equal(ny_rule_find("greedy")->select(request, &selection), NY_OK);
     assert_int_equal(selection.m, expected->m);
     assert_memory_equal(selection.rows, expected->rows, expected->m * sizeof(uint64_t));
     assert_memory_equal(selection.residuals, expected->residuals, N * sizeof(float));
-    ny_selection_release(&selection, ctx);
 }
 
 /* Rounding may leave a landmark of an earlier selection without a place in the factor, as the
@@ -204,7 +205,7 @@ TEST(an_earlier_dictionary_that_cannot_be_remade_is_left)
     const struct ny_selected earlier = {
         .n = 3 * NY_UNIT_ROWS, .rows = twice, .m = 2, .residuals = no_residuals};
     struct ny_selection_request request;
-    struct ny_selection whole;
+    OWNED(ny_selection) whole;
     struct images images = {0};
 
     import(x, NY_U8);
@@ -220,7 +221,6 @@ TEST(an_earlier_dictionary_that_cannot_be_remade_is_left)
     request.checkpoint.image_bytes = images.image[1].bytes;
     expect_selection(&request, &whole);
     free_images(&images);
-    ny_selection_release(&whole, ctx);
     ny_geometry_free(asked.geometry, ctx);
 }
 
@@ -257,7 +257,7 @@ TEST(estimates_the_size_of_the_dictionary)
     double *x = numbers();
     struct asked asked = {.n = N, .gamma = 1e-4, .tolerance = 0.3, .workers = 2};
     struct ny_selection_request request;
-    struct ny_selection selection;
+    OWNED(ny_selection) selection;
     size_t m, used;
 
     import(x, NY_U8);
@@ -277,7 +277,6 @@ TEST(estimates_the_size_of_the_dictionary)
     assert_int_equal(ny_greedy_estimate(&request, 4000, &m), NY_EUSAGE);
     assert_int_equal(ny_memory_used(ctx), used);
     ny_error_clear(ctx);
-    ny_selection_release(&selection, ctx);
     ny_geometry_free(asked.geometry, ctx);
 }
 

@@ -119,11 +119,10 @@ done:
 static void run_selection(struct selecting *run)
 {
     const struct ny_group_shape shape = {SHARDS, 0, SHARDS};
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     if (ny_group_run(ctx, &shape, NULL, select_shard, run)) fail_msg("%s", ny_context_message(ctx));
-    ny_context_free(ctx);
 }
 
 /* Returns the image at a place; NULL behind the last: none was kept yet. */
@@ -234,7 +233,7 @@ TEST(a_greedy_selection_goes_on_with_the_shard_that_has_come_farthest)
 
 static void set_up(void)
 {
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     case_directory(directory);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
@@ -244,15 +243,13 @@ static void set_up(void)
                                      .count = ROWS,
                                      .batch = 512,
                                      .spec = {.d = D, .dtype = NY_F32}};
-        struct ny_store *store;
+        OWNED(ny_store) *store = NULL;
         char path[160];
 
         path_of(shard, path);
         assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
         if (case_import(store, &import)) fail_msg("%s", ny_context_message(ctx));
-        ny_store_close(store);
     }
-    ny_context_free(ctx);
 }
 
 static void tear_down(void)

@@ -51,13 +51,12 @@ static struct ny_options *options_of(const char *text)
 /* The status of the settings that a fit with these options has. */
 static int settings_of(const char *text, struct ny_fit_settings *fit)
 {
-    struct ny_options *options = options_of(text);
+    OWNED(ny_options) *options = options_of(text);
     struct ny_owned_settings settings;
     int err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
 
     *fit = settings.fit;
     ny_settings_release(&settings, ctx);
-    ny_options_free(options);
     return err;
 }
 
@@ -99,13 +98,12 @@ TEST(words_have_the_order_of_their_enums)
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         char text[64];
-        struct ny_options *options;
+        OWNED(ny_options) *options = NULL;
 
         snprintf(text, sizeof(text), "%s %s", words[i].option, words[i].word);
         options = options_of(text);
         if ((int)ny_options_choice(options, words[i].option) != words[i].is)
             fail_msg("%s is not %d", text, words[i].is);
-        ny_options_free(options);
     }
 }
 
@@ -204,7 +202,7 @@ TEST(maps_of_graphs_are_restored_as_such)
     struct ny_options none, *options, *again;
 
     for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
-        json_t *stored;
+        OWNED(json_t) *stored = NULL;
         char *text;
 
         options = options_of(typed[i]);
@@ -215,7 +213,6 @@ TEST(maps_of_graphs_are_restored_as_such)
         assert_string_equal(text, "");
         assert_ptr_equal(ny_options_map(again), ny_options_map(options));
         ny_free(ctx, text);
-        json_decref(stored);
         ny_options_free(again);
         ny_options_free(options);
     }

@@ -97,7 +97,7 @@ static int take_few(void *arg, size_t position, struct ny_sparse found)
 static int visit(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct wanted *wanted = &((struct wanted *)arg)[shard];
-    struct ny_store *store = NULL;
+    OWNED(ny_store) *store = NULL;
     struct ny_rows_info info;
     size_t before, most;
     char path[160];
@@ -116,7 +116,6 @@ static int visit(void *arg, struct ny_context *ctx, unsigned shard)
         err = ny_points_visit(store, (size_t)info.row_slots, wanted->row, WANTED, take, wanted);
     most = info.gather_bytes + 2 * info.block_bytes + WANTED * 16 + 4096;
     wanted->right &= ny_memory_peak(ctx) - before <= most;
-    ny_store_close(store);
     return err;
 }
 
@@ -124,12 +123,11 @@ static int visit(void *arg, struct ny_context *ctx, unsigned shard)
 static int by_all(ny_group_fn *run, void *arg)
 {
     const struct ny_group_shape shape = {SHARDS, 0, SHARDS};
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
     int err;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     err = ny_group_run(ctx, &shape, NULL, run, arg);
-    ny_context_free(ctx);
     return err;
 }
 
@@ -188,21 +186,19 @@ TEST(rows_are_gathered_as_records_and_an_error_of_one_peer_ends_all)
 
 static void set_up(void)
 {
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     case_directory(directory);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     for (unsigned shard = 0; shard < SHARDS; shard++) {
-        struct ny_store *store;
+        OWNED(ny_store) *store = NULL;
         char path[160];
 
         path_of(shard, path);
         assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
         if (put(ctx, store, first_of[shard], first_of[shard + 1]))
             fail_msg("%s", ny_context_message(ctx));
-        ny_store_close(store);
     }
-    ny_context_free(ctx);
 }
 
 static void tear_down(void)

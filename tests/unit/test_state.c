@@ -49,14 +49,12 @@ TEST(test_unchanged)
         "\"checkpoint\":{\"sum_entries\":0.1}},\"checkpoint\":{},\"report\":{}}"};
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        json_t *record = record_of(texts[i]), *as_it_was = json_deep_copy(record);
+        OWNED(json_t) *record = record_of(texts[i]), *as_it_was = json_deep_copy(record);
         struct ny_state now = ny_state_of(record);
         char *text = json_dumps(as_it_was, JSON_COMPACT | JSON_REAL_PRECISION(17));
 
         puts_as(&now, record, text);
         free(text);
-        json_decref(as_it_was);
-        json_decref(record);
     }
 }
 
@@ -110,7 +108,8 @@ TEST(test_sections)
 /* A text that was put is the record's: it stays when what it was made of goes. */
 TEST(test_texts)
 {
-    json_t *record = record_of("{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f32\"}}");
+    OWNED(json_t) *record =
+        record_of("{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f32\"}}");
     struct ny_state now = ny_state_of(record);
     char name[] = "near";
 
@@ -122,5 +121,4 @@ TEST(test_texts)
     puts_as(&now, record,
             "{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f64\",\"name\":\"near\"},"
             "\"sums\":{\"precision\":\"f32\"}}");
-    json_decref(record);
 }

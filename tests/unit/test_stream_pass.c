@@ -3,6 +3,8 @@
  * an assertion of cmocka must not jump out of a thread. */
 #include "unit/stream_case.h"
 
+OWNS_POINTER(ny_source, ny_source_free)
+
 /* ---- a pass that is watched ----------------------------------------------------------------- */
 
 enum event { NEVER, IN_UNIT, IN_FOLD, IN_CHECKPOINT };
@@ -181,12 +183,11 @@ static int run_on(struct watch *watch, struct ny_source *source)
 
 static int run(struct watch *watch)
 {
-    struct ny_source *source;
+    OWNED(ny_source) *source = NULL;
     int err;
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     err = run_on(watch, source);
-    ny_source_free(source);
     return err;
 }
 
@@ -323,8 +324,7 @@ TEST(an_error_of_the_source_surfaces)
                 assert_int_equal(ny_source_of_memory(&bad.memory, ctx, rows, NY_F32, N, D), NY_OK);
                 bad.base = *bad.memory;
                 bad.base.ops = &ops;
-                assert_int_equal(run_on(&watch, &bad.base), NY_ESTORE);
-                ny_error_clear(ctx);
+                REFUSED(run_on(&watch, &bad.base), NY_ESTORE);
                 assert_true(watch.sums.units <= good);
                 ny_source_free(bad.memory);
             }
@@ -341,8 +341,7 @@ TEST(checkpoints_come_between_folds_and_resume)
                                   .status = NY_EIO};
             struct watch second = {.workers = crews[2 - c], .checkpoint_s = -1};
 
-            assert_int_equal(run(&first), NY_EIO);
-            ny_error_clear(ctx);
+            REFUSED(run(&first), NY_EIO);
             assert_int_equal(first.checkpoints, stop_at);
             assert_int_equal(first.saved_units, stop_at);
             second.sums = first.saved;
@@ -423,7 +422,7 @@ TEST(no_fold_and_no_checkpoint_are_fine)
 {
     struct ny_pass_work work = {.unit = unit};
     struct watch watch = {.workers = 3};
-    struct ny_source *source;
+    OWNED(ny_source) *source = NULL;
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     CHECK(ny_pass_run(
@@ -439,19 +438,17 @@ TEST(no_fold_and_no_checkpoint_are_fine)
                      NY_EINTERRUPTED);
     ny_context_interrupt(ctx, 0);
     ny_error_clear(ctx);
-    ny_source_free(source);
 }
 
 TEST(a_source_without_rows_ends_at_once)
 {
     struct watch watch = {.workers = 2};
-    struct ny_source *source;
+    OWNED(ny_source) *source = NULL;
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, 0, D), NY_OK);
     assert_int_equal(run_on(&watch, source), NY_OK);
     assert_int_equal(watch.started, 0);
     assert_int_equal(watch.sums.units, 0);
-    ny_source_free(source);
 }
 
 AROUND_ALL(start, stop)

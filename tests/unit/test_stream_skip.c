@@ -2,6 +2,8 @@
  * are counted and asserted afterwards: an assertion of cmocka must not jump out of a thread. */
 #include "unit/stream_case.h"
 
+OWNS_POINTER(ny_source, ny_source_free)
+
 struct skipping {
     atomic_int strips, violations;
     uint64_t folded, last; /* the unit whose fold ends the pass */
@@ -37,7 +39,7 @@ static int fold_in_order(void *arg, const struct ny_tile *tile)
 TEST(skipped_units_are_folded_unread)
 {
     const struct ny_pass_work work = {.unit = read_unit, .fold = fold_in_order};
-    struct ny_source *source;
+    OWNED(ny_source) *source = NULL;
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
@@ -55,7 +57,6 @@ TEST(skipped_units_are_folded_unread)
         assert_in_range(atomic_load(&some.strips), 7, 10);
         assert_int_equal(atomic_load(&some.violations), 0);
     }
-    ny_source_free(source);
 }
 
 static bool all_but_two(void *arg, uint64_t number)
@@ -80,7 +81,7 @@ static int wait_for_both(void *arg, const struct ny_tile *tile)
 
 TEST(units_between_skipped_ones_run_side_by_side)
 {
-    struct ny_source *source;
+    OWNED(ny_source) *source = NULL;
     struct skipping skipping = {.folded = 0};
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
@@ -89,7 +90,6 @@ TEST(units_between_skipped_ones_run_side_by_side)
             .ctx = ctx, .source = source, .stage = "select", .workers = 2, .skip = all_but_two},
         &(struct ny_pass_work){.unit = wait_for_both}, &skipping));
     assert_int_equal(atomic_load(&skipping.violations), 0);
-    ny_source_free(source);
 }
 
 AROUND_ALL(start, stop)

@@ -12,6 +12,9 @@
 #include "stream/share.h"
 #include "support/store_folder.h"
 
+OWNS_POINTER(ny_source, ny_source_free)
+OWNS_POINTER(ny_reader, ny_reader_close)
+
 enum { SEED = 3, WORKERS_MAX = 5 };
 
 static const unsigned crews[] = {1, 2, WORKERS_MAX};
@@ -123,7 +126,7 @@ static void check_points(struct ny_store *store, const struct shape *shape, uint
     for (size_t c = 0; c < 3; c++)
         for (size_t height = NY_STRIP_ROWS; height > 300; height -= 191) {
             struct copy copy = copy_new((size_t)n, row_bytes);
-            struct ny_source *source;
+            OWNED(ny_source) *source = NULL;
 
             assert_int_equal(ny_rows_source(ny_store_rows(store), n, 0, crews[c], &source), NY_OK);
             assert_int_equal(source->dtype, shape->dtype);
@@ -131,7 +134,6 @@ static void check_points(struct ny_store *store, const struct shape *shape, uint
             assert_int_equal(source->n, n);
             assert_int_equal(run(source, crews[c], height, &copy), NY_OK);
             assert_memory_equal(copy.out, rows, (size_t)n * row_bytes);
-            ny_source_free(source);
         }
 }
 
@@ -247,8 +249,7 @@ TEST(a_damaged_block_stops_the_pass)
         struct rush rush = {.row = row};
 
         CHECK(ny_rows_source(ny_store_rows(store), shape.rows, 0, crews[c], &rush.source));
-        assert_int_equal(run(rush.source, crews[c], NY_STRIP_ROWS, &copy), NY_ESTORE);
-        ny_error_clear(ctx);
+        REFUSED(run(rush.source, crews[c], NY_STRIP_ROWS, &copy), NY_ESTORE);
         assert_int_equal(ny_parallel(ctx, crews[c], read_damaged, &rush), NY_OK);
         for (unsigned w = 0; w < crews[c]; w++)
             assert_int_equal(rush.wrong[w], 0);
@@ -298,8 +299,8 @@ static void write_csv(const float *rows, size_t bad)
 static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, uint64_t *n)
 {
     struct ny_reader_options options = {.header = NY_HEADER_NO};
-    struct ny_reader *reader;
-    struct ny_source *source;
+    OWNED(ny_reader) *reader = NULL;
+    OWNED(ny_source) *source = NULL;
     int err;
 
     assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
@@ -307,8 +308,6 @@ static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, u
         ny_source_of_reader(&source, ctx, reader, &(struct ny_raw_shape){.dtype = dtype}, workers));
     *n = source->n;
     err = run(source, workers, 321, copy);
-    ny_source_free(source);
-    ny_reader_close(reader);
     return err;
 }
 
@@ -360,8 +359,7 @@ TEST(readers_give_the_rows_of_the_file)
 
         write_csv(rows, 3 * NY_UNIT_ROWS + 5);
         copy.row_bytes = D * sizeof(float);
-        assert_int_equal(read_file(NY_F32, crews[c], &copy, &n), NY_EDATA);
-        ny_error_clear(ctx);
+        REFUSED(read_file(NY_F32, crews[c], &copy, &n), NY_EDATA);
     }
 }
 
@@ -372,8 +370,8 @@ TEST(few_rows_of_a_file_take_little_memory)
     struct ny_reader_options options = {.header = NY_HEADER_NO};
     const struct ny_raw_shape shape = {.dtype = NY_F32, .n = 2};
     struct copy copy = copy_new(2, D * sizeof(float));
-    struct ny_reader *reader;
-    struct ny_source *source;
+    OWNED(ny_reader) *reader = NULL;
+    OWNED(ny_source) *source = NULL;
     FILE *file = fopen(path, "w");
     size_t before;
 
@@ -386,8 +384,6 @@ TEST(few_rows_of_a_file_take_little_memory)
     assert_true(ny_memory_used(ctx) - before < NY_UNIT_ROWS * D * sizeof(float));
     assert_int_equal(run(source, 1, 321, &copy), NY_OK);
     assert_memory_equal(copy.out, rows, sizeof(rows));
-    ny_source_free(source);
-    ny_reader_close(reader);
 }
 
 TEST(memory_gives_its_rows)
@@ -398,12 +394,11 @@ TEST(memory_gives_its_rows)
     for (size_t c = 0; c < 3; c++)
         for (uint64_t n = N; n > N - 400; n -= 137) { /* the last unit short, full, short */
             struct copy copy = copy_new((size_t)n, D * sizeof(float));
-            struct ny_source *source;
+            OWNED(ny_source) *source = NULL;
 
             assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, n, D), NY_OK);
             assert_int_equal(run(source, crews[c], 100, &copy), NY_OK);
             assert_memory_equal(copy.out, rows, (size_t)n * D * sizeof(float));
-            ny_source_free(source);
         }
 }
 

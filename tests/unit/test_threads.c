@@ -33,8 +33,8 @@ static int failed(struct task *task, struct ny_context *ctx, int status)
 static void fit(struct task *task, struct ny_context *ctx)
 {
     static const char *const settings[][2] = {{"landmarks", "30"}, {"gamma", "0.4"}};
-    struct ny_report *report = NULL;
-    struct ny_options *options;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_options) *options = NULL;
     char seed[8];
 
     snprintf(seed, sizeof(seed), "%d", task->number);
@@ -44,21 +44,18 @@ static void fit(struct task *task, struct ny_context *ctx)
     failed(task, ctx, ny_options_set(options, "seed", seed));
     failed(task, ctx, ny_fit(ctx, task->store, task->name, options, &report));
     if (!task->status) ny_report_number(report, "trace_error", &task->error);
-    ny_report_free(report);
-    ny_options_free(options);
 }
 
 static void read_back(struct task *task, struct ny_context *ctx)
 {
     struct ny_report *report = NULL;
-    struct ny_model *model = NULL;
+    OWNED(ny_model) *model = NULL;
     char output[200];
 
     snprintf(output, sizeof(output), "%s/%d.npy", folder, task->number);
     failed(task, ctx, ny_embedding_read(ctx, task->store, task->name, 0, ROWS, task->stored));
     if (failed(task, ctx, ny_model_open(&model, ctx, task->store, task->name))) return;
     failed(task, ctx, ny_model_transform(model, rows, ROWS, task->placed));
-    ny_model_free(model);
     failed(task, ctx, ny_export(ctx, task->store, task->name, "landmarks", output));
     if (!failed(task, ctx, ny_store_report(ctx, task->store, &report))) ny_report_free(report);
     if (!failed(task, ctx, ny_verify(ctx, task->store, &report))) ny_report_free(report);

@@ -5,6 +5,8 @@
 #include "support/context.h"
 #include "support/test.h"
 
+OWNS(ny_names, ny_names_release(at, ctx))
+
 enum { ALL = 255 & ~NY_SAME_NOTED };
 
 /* Makes names of a list of letters. */
@@ -40,7 +42,7 @@ TEST(each_fact_is_compared_where_it_is_asked_for)
         {NY_SAME_PREPARATION, offsetof(struct ny_traits, preparation.values), "--values raw"},
         {NY_SAME_CLASSES, offsetof(struct ny_traits, classes), "the classes of one"},
         {NY_SAME_COLUMNS, offsetof(struct ny_traits, columns), "the columns of one"}};
-    struct ny_names names = names_of("abc");
+    OWNED(ny_names) names = names_of("abc");
     struct ny_party two = party_of("two", &names);
 
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
@@ -59,7 +61,6 @@ TEST(each_fact_is_compared_where_it_is_asked_for)
         assert_int_equal(ny_traits_compare(ctx, &one, &two, ALL, NULL), NY_OK);
     }
     ny_error_clear(ctx);
-    ny_names_release(&names, ctx);
 }
 
 TEST(columns_are_found_by_their_names)
@@ -72,7 +73,7 @@ TEST(columns_are_found_by_their_names)
                  {"abca", "acba", {-1, 0, 0, 0}}, {"aabb", "abab", {-1, 0, 0, 0}}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ny_names mine = names_of(cases[i].mine), theirs = names_of(cases[i].theirs);
+        OWNED(ny_names) mine = names_of(cases[i].mine), theirs = names_of(cases[i].theirs);
         const struct ny_party one = party_of("one", &mine), two = party_of("two", &theirs);
         bool equal = strcmp(cases[i].mine, cases[i].theirs) == 0;
         uint32_t *place;
@@ -85,15 +86,13 @@ TEST(columns_are_found_by_their_names)
         ny_free(ctx, place);
         err = ny_traits_compare(ctx, &one, &two, NY_SAME_COLUMNS, NULL);
         assert_int_equal(err, equal ? NY_OK : NY_EDATA); /* in their order */
-        ny_names_release(&mine, ctx);
-        ny_names_release(&theirs, ctx);
     }
     ny_error_clear(ctx);
 }
 
 TEST(columns_without_names_stand_as_they_are)
 {
-    struct ny_names names = names_of("abc");
+    OWNED(ny_names) names = names_of("abc");
     struct ny_party two = party_of("two", &names), one = two;
 
     one.traits.columns = 0;
@@ -103,7 +102,6 @@ TEST(columns_without_names_stand_as_they_are)
                      NY_EDATA);
     assert_non_null(strstr(ny_context_message(ctx), "import it again, with names"));
     ny_error_clear(ctx);
-    ny_names_release(&names, ctx);
 }
 
 AROUND_ALL(start, stop)
