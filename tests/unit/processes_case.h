@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "peers/folder.h"
 #include "support/context.h"
 #include "support/exchange_case.h"
 #include "support/store_case.h"
@@ -73,6 +74,35 @@ static inline void run(unsigned ranks, rank_fn *work)
         end(rank);
 }
 
+/* Each of these ranks has ended with this status; one that failed, with these words in its message.
+ */
+static inline void assert_ended(unsigned ranks, int status, const char *words)
+{
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        if (!status) assert_string_equal(answer[rank].message, "");
+        assert_int_equal(answer[rank].status, status);
+        assert_non_null(strstr(answer[rank].message, words));
+    }
+}
+
+static void close_transport(struct ny_transport *transport)
+{
+    if (transport) transport->ops->close(transport);
+}
+
+OWNS_POINTER(ny_transport, close_transport)
+
+/* Opens the transport through the folder as one rank of them. */
+static inline int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank,
+                            unsigned ranks)
+{
+    bool may[2 * RANKS_MAX] = {false};
+    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .may = may, .wait_s = 20};
+
+    may[rank] = true;
+    return ny_folder_open(out, own, &wish);
+}
+
 static inline void rest(double seconds)
 {
     struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
@@ -86,6 +116,15 @@ static inline void await(unsigned rank, int at)
     for (int i = 0; answer[rank].at < at && i < 2000; i++)
         rest(0.01);
     assert_true(answer[rank].at >= at);
+}
+
+/* Begins with all of them, and waits until each has come so far. */
+static inline void begin_all(unsigned ranks, rank_fn *work)
+{
+    for (unsigned rank = 0; rank < ranks; rank++)
+        begin(rank, ranks, work);
+    for (unsigned rank = 0; rank < ranks; rank++)
+        await(rank, 1);
 }
 
 static inline void kill_rank(unsigned rank)

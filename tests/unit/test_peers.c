@@ -123,14 +123,13 @@ static void *run_process(void *arg)
     struct process *process = arg;
     struct ny_group_shape shape =
         ny_group_shape(SHARDS, process->transport.rank, process->transport.ranks);
-    struct ny_context *own;
+    OWNED(ny_context) *own = NULL;
 
     process->status = ny_context_new(&own);
     if (!process->status)
         process->status =
             ny_group_run(own, &shape, process->transport.ranks > 1 ? &process->transport : NULL,
                          exchange, &process->outcome);
-    ny_context_free(own);
     return NULL;
 }
 

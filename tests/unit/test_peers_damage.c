@@ -98,7 +98,7 @@ static void clear_damage(void)
     clear();
 }
 
-static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank)
+static int open_waiting(struct ny_transport **out, struct ny_context *own, unsigned rank)
 {
     const bool may[2] = {rank == 0, rank == 1};
     struct ny_folder_wish folder_wish = {
@@ -144,9 +144,9 @@ static int trade(struct ny_transport *transport, unsigned round, bool *right)
 
 static int talk(struct ny_context *own, unsigned rank, unsigned ranks)
 {
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     bool right = true;
-    int err = open_rank(&transport, own, rank);
+    int err = open_waiting(&transport, own, rank);
 
     (void)ranks;
     if (err) return err;
@@ -159,7 +159,6 @@ static int talk(struct ny_context *own, unsigned rank, unsigned ranks)
     } else {
         answer[rank].at = right ? RIGHT : WRONG;
     }
-    transport->ops->close(transport);
     return err;
 }
 
@@ -273,9 +272,9 @@ TEST(test_nobody_waits_for_a_message_that_was_removed)
 /* Rank 1 ends with an error, whose words are damaged. */
 static int give_up(struct ny_context *own, unsigned rank, unsigned ranks)
 {
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     bool right = true;
-    int err = open_rank(&transport, own, rank);
+    int err = open_waiting(&transport, own, rank);
 
     (void)ranks;
     if (err) return err;
@@ -285,7 +284,6 @@ static int give_up(struct ny_context *own, unsigned rank, unsigned ranks)
         err = gather(transport, 0, &right);
     if (err) ny_fail(own, err, "%s", transport->why);
     if (rank) await(0, TOLD);
-    transport->ops->close(transport);
     return err;
 }
 
@@ -325,9 +323,9 @@ static void hear_notice(void *user, int level, const char *text)
 /* Rank 0 comes when rank 1 has said that it waits. */
 static int wait_long(struct ny_context *own, unsigned rank, unsigned ranks)
 {
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     bool right = true;
-    int err = open_rank(&transport, own, rank);
+    int err = open_waiting(&transport, own, rank);
 
     (void)ranks;
     if (err) return err;
@@ -336,7 +334,6 @@ static int wait_long(struct ny_context *own, unsigned rank, unsigned ranks)
     ny_transport_attach(transport, own);
     if (rank == 0) await(1, TOLD);
     err = gather(transport, 0, &right);
-    transport->ops->close(transport);
     return err;
 }
 
@@ -355,7 +352,7 @@ static int meet_own(struct ny_context *own, unsigned rank, unsigned ranks)
     struct ny_folder_wish folder_wish = {
         .path = folder, .ranks = 2, .wait_s = 20, .set = 1 + rank % 2};
     const size_t sizes[2] = {sizeof(uint64_t), sizeof(uint64_t)};
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     uint64_t mine = folder_wish.set, all[2] = {0};
     int err = ny_folder_open(&transport, own, &folder_wish);
 
@@ -363,7 +360,6 @@ static int meet_own(struct ny_context *own, unsigned rank, unsigned ranks)
     if (err) return err;
     err = transport->ops->gather(transport, &mine, sizes, all);
     answer[rank].at = all[0] == mine && all[1] == mine ? RIGHT : WRONG;
-    transport->ops->close(transport);
     return err;
 }
 

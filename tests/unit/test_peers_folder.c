@@ -5,21 +5,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "peers/folder.h"
 #include "support/test.h"
 #include "unit/processes_case.h"
 
 enum { NOTICE_S = 5 };
-
-static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank,
-                     unsigned ranks)
-{
-    bool may[2 * RANKS_MAX] = {false};
-    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .may = may, .wait_s = 20};
-
-    may[rank] = true;
-    return ny_folder_open(out, own, &wish);
-}
 
 /* Entries of the folder that begin so. */
 static unsigned count_entries(const char *prefix)
@@ -39,14 +28,13 @@ static unsigned count_entries(const char *prefix)
 static int exchange(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_group_shape shape;
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     int err = open_rank(&transport, own, rank, ranks);
 
     if (err) return err;
     shape = ny_group_shape(CASE_SHARDS, transport->rank, ranks);
     err = ny_group_run(own, &shape, transport, case_exchange, answer[rank].digests);
     if (!err && transport->on_host != ranks) err = NY_EINTERNAL;
-    transport->ops->close(transport);
     return err;
 }
 
@@ -59,11 +47,10 @@ TEST(test_any_number_of_processes)
     assert_int_equal(ny_group_run(ctx, &all, NULL, case_exchange, alone), NY_OK);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         run(counts[i], exchange);
+        assert_ended(counts[i], NY_OK, "");
         for (unsigned rank = 0; rank < counts[i]; rank++) {
             struct ny_group_shape shape = ny_group_shape(CASE_SHARDS, rank, counts[i]);
 
-            assert_string_equal(answer[rank].message, "");
-            assert_int_equal(answer[rank].status, NY_OK);
             for (unsigned k = shape.first; k < shape.first + shape.count; k++)
                 assert_true(answer[rank].digests[k] == alone[0]);
         }
@@ -82,7 +69,7 @@ static int hurry(struct ny_context *own, unsigned rank, unsigned ranks)
     for (unsigned k = 0; k < ranks; k++)
         sizes[k] = sizeof(mine);
     for (unsigned i = 0; i < 20 && !err; i++) {
-        struct ny_transport *transport;
+        OWNED(ny_transport) *transport = NULL;
 
         err = open_rank(&transport, own, rank, ranks);
         for (unsigned round = 0; round < 10 && !err; round++) {
@@ -98,7 +85,6 @@ static int hurry(struct ny_context *own, unsigned rank, unsigned ranks)
         if (rank == 1) rest(0.03);
         if (!err) err = transport->ops->lost(transport);
         if (err) ny_fail(own, err, "%s", transport->why);
-        transport->ops->close(transport);
     }
     return err;
 }
@@ -106,10 +92,7 @@ static int hurry(struct ny_context *own, unsigned rank, unsigned ranks)
 /* All three ranks have done their part, and nothing of their runs is there. */
 static void assert_left_well(void)
 {
-    for (unsigned rank = 0; rank < 3; rank++) {
-        assert_string_equal(answer[rank].message, "");
-        assert_int_equal(answer[rank].status, NY_OK);
-    }
+    assert_ended(3, NY_OK, "");
     assert_int_equal(count_entries("run-"), 0);
 }
 
@@ -125,7 +108,7 @@ static int begin_early(struct ny_context *own, unsigned rank, unsigned ranks)
     int err = NY_OK;
 
     for (unsigned i = 0; i < 2 && !err; i++) {
-        struct ny_transport *transport;
+        OWNED(ny_transport) *transport = NULL;
         size_t nothing[RANKS_MAX] = {0};
 
         err = open_rank(&transport, own, rank, ranks);
@@ -133,7 +116,6 @@ static int begin_early(struct ny_context *own, unsigned rank, unsigned ranks)
         err = transport->ops->gather(transport, NULL, nothing, NULL);
         if (rank == 0) rest(0.3);
         if (err) ny_fail(own, err, "%s", transport->why);
-        transport->ops->close(transport);
     }
     return err;
 }
@@ -169,14 +151,13 @@ static void on_term(int number)
 static int run_work(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_group_shape shape = ny_group_shape(ranks, rank, ranks);
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     int err = open_rank(&transport, own, rank, ranks);
 
     if (err) return err;
     ctx = own;
     signal(SIGTERM, on_term);
     err = ny_group_run(own, &shape, transport, work_or_wait, &rank);
-    transport->ops->close(transport);
     return err;
 }
 
@@ -188,10 +169,7 @@ static void notice_killed(unsigned ranks)
     double killed_s;
 
     snprintf(words, sizeof(words), "rank 1 of %u", ranks);
-    for (unsigned rank = 0; rank < ranks; rank++)
-        begin(rank, ranks, run_work);
-    for (unsigned rank = 0; rank < ranks; rank++)
-        await(rank, 1);
+    begin_all(ranks, run_work);
     rest(0.3);
     kill_rank(1);
     killed_s = ny_now();
@@ -217,10 +195,7 @@ TEST(test_an_interrupt_ends_all)
 {
     double began_s;
 
-    for (unsigned rank = 0; rank < 3; rank++)
-        begin(rank, 3, run_work);
-    for (unsigned rank = 0; rank < 3; rank++)
-        await(rank, 1);
+    begin_all(3, run_work);
     rest(0.3);
     kill(answer[2].process, SIGTERM);
     began_s = ny_now();
@@ -237,10 +212,7 @@ TEST(test_an_interrupt_ends_all)
 /* A process that takes the rank of the dead one is not taken for it, and waits for a new run. */
 TEST(test_a_successor_is_told_apart)
 {
-    for (unsigned rank = 0; rank < 3; rank++)
-        begin(rank, 3, run_work);
-    for (unsigned rank = 0; rank < 3; rank++)
-        await(rank, 1);
+    begin_all(3, run_work);
     kill(answer[1].process, SIGSTOP); /* so that its lock is gone for no time that is seen */
     kill_rank(1);
     begin(1, 3, exchange);
@@ -249,11 +221,9 @@ TEST(test_a_successor_is_told_apart)
         assert_non_null(strstr(answer[rank].message, "rank 1 of 3"));
         begin(rank, 3, exchange);
     }
-    for (unsigned rank = 0; rank < 3; rank++) {
+    for (unsigned rank = 0; rank < 3; rank++)
         end(rank);
-        assert_string_equal(answer[rank].message, "");
-        assert_int_equal(answer[rank].status, NY_OK);
-    }
+    assert_ended(3, NY_OK, "");
 }
 
 static int fail_last(void *arg, struct ny_context *peer, unsigned shard)
@@ -266,22 +236,18 @@ static int fail_last(void *arg, struct ny_context *peer, unsigned shard)
 static int run_failing(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_group_shape shape = ny_group_shape(ranks, rank, ranks);
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     int err = open_rank(&transport, own, rank, ranks);
 
     if (err) return err;
     err = ny_group_run(own, &shape, transport, fail_last, NULL);
-    transport->ops->close(transport);
     return err;
 }
 
 TEST(test_a_failure_is_told_to_all)
 {
     run(3, run_failing);
-    for (unsigned rank = 0; rank < 3; rank++) {
-        assert_string_equal(answer[rank].message, "shard 2: row 7 is no row");
-        assert_int_equal(answer[rank].status, NY_EDATA);
-    }
+    assert_ended(3, NY_EDATA, "shard 2: row 7 is no row");
 }
 
 static int wait_alone(struct ny_context *own, unsigned rank, unsigned ranks)
@@ -310,10 +276,9 @@ TEST(test_a_missing_rank_is_named)
     begin(1, 4, wait_alone);
     end(0);
     end(1);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_EBUSY);
+    assert_ended(2, NY_EBUSY, "has not arrived at ");
+    for (unsigned rank = 0; rank < 2; rank++)
         tells_folder(rank, "has not arrived at ");
-    }
     assert_true(strstr(answer[0].message, "rank 2 ") || strstr(answer[1].message, "rank 2 "));
     assert_true(ny_now() - began_s < 3);
 }
@@ -342,10 +307,7 @@ static int count_more(struct ny_context *own, unsigned rank, unsigned ranks)
 TEST(test_counts_agree)
 {
     run(2, count_more);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_EUSAGE);
-        assert_non_null(strstr(answer[rank].message, "give the same command to each"));
-    }
+    assert_ended(2, NY_EUSAGE, "give the same command to each");
 }
 
 static int be_interrupted(struct ny_context *own, unsigned rank, unsigned ranks)
@@ -406,11 +368,9 @@ static int fill_disk(struct ny_context *own, unsigned rank, unsigned ranks)
 TEST(test_a_full_disk)
 {
     run(2, fill_disk);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_EIO);
+    assert_ended(2, NY_EIO, "File too large");
+    for (unsigned rank = 0; rank < 2; rank++)
         tells_folder(rank, ": cannot write ");
-        assert_non_null(strstr(answer[rank].message, "File too large"));
-    }
 }
 
 /* All ranks are killed in their second round; half of them have written their files. */
@@ -453,19 +413,14 @@ TEST(test_a_word_on_a_full_disk_leaves_no_file_open)
 TEST(test_leftovers_mislead_nobody)
 {
     for (int i = 0; i < 2; i++) {
-        for (unsigned rank = 0; rank < 3; rank++)
-            begin(rank, 3, stop_in_round);
-        for (unsigned rank = 0; rank < 3; rank++)
-            await(rank, 1);
+        begin_all(3, stop_in_round);
         rest(0.05);
         for (unsigned rank = 3; rank-- > 0;)
             kill_rank(rank);
         assert_int_equal(count_entries("run-"), 1);
     }
     run(3, exchange);
-    for (unsigned rank = 0; rank < 3; rank++)
-        assert_int_equal(answer[rank].status, NY_OK);
-    assert_int_equal(count_entries("run-"), 0);
+    assert_left_well();
     assert_int_equal(count_entries("peer-"), 3);
 }
 

@@ -2,26 +2,15 @@
  * size than is waited for, rounds that are over, and failures that are told. And the memory that a
  * process gives its peers. */
 #include "base/memory.h"
-#include "peers/folder.h"
 #include "support/test.h"
 #include "unit/processes_case.h"
-
-static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank,
-                     unsigned ranks)
-{
-    bool may[2 * RANKS_MAX] = {false};
-    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .may = may, .wait_s = 20};
-
-    may[rank] = true;
-    return ny_folder_open(out, own, &wish);
-}
 
 /* Rank 0 gathers, or trades, twice as many bytes as the others: it reads their files, and they read
  * a part of its own, which is there. */
 static int give_more(struct ny_context *own, unsigned rank, unsigned ranks, bool trades)
 {
     char out[16 * RANKS_MAX] = {0}, in[16 * RANKS_MAX];
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     size_t bytes = rank ? 8 : 16, sizes[RANKS_MAX];
     int err = open_rank(&transport, own, rank, ranks);
 
@@ -31,7 +20,6 @@ static int give_more(struct ny_context *own, unsigned rank, unsigned ranks, bool
     err = trades ? transport->ops->trade(transport, out, bytes, in)
                  : transport->ops->gather(transport, out, sizes, in);
     if (err) err = ny_fail(own, transport->status, "%s", transport->why);
-    transport->ops->close(transport);
     return err;
 }
 
@@ -49,10 +37,7 @@ TEST(test_messages_of_another_size_are_refused)
 {
     for (int trades = 0; trades < 2; trades++) {
         run(2, trades ? trade_more : gather_more);
-        for (unsigned rank = 0; rank < 2; rank++) {
-            assert_int_equal(answer[rank].status, NY_ESTORE);
-            assert_non_null(strstr(answer[rank].message, "is damaged"));
-        }
+        assert_ended(2, NY_ESTORE, "is damaged");
     }
 }
 
@@ -61,7 +46,7 @@ static int make_rounds(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     unsigned mine = rank, all[RANKS_MAX], files = 0;
     size_t sizes[RANKS_MAX];
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     char command[160];
     int err = open_rank(&transport, own, rank, ranks);
 
@@ -79,23 +64,19 @@ static int make_rounds(struct ny_context *own, unsigned rank, unsigned ranks)
             err = ny_fail(own, NY_EINTERNAL, "%u files", files);
     }
     if (!err) err = transport->ops->gather(transport, &mine, sizes, all); /* none ends before */
-    transport->ops->close(transport);
     return err;
 }
 
 TEST(test_rounds_leave_no_files)
 {
     run(2, make_rounds);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_string_equal(answer[rank].message, "");
-        assert_int_equal(answer[rank].status, NY_OK);
-    }
+    assert_ended(2, NY_OK, "");
 }
 
 /* Rank 0 tells two failures, of which the others hear the first. */
 static int fail_twice(struct ny_context *own, unsigned rank, unsigned ranks)
 {
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     size_t sizes[2] = {1, 1};
     char in[2];
     int err = open_rank(&transport, own, rank, ranks);
@@ -112,7 +93,6 @@ static int fail_twice(struct ny_context *own, unsigned rank, unsigned ranks)
         if (!err) err = transport->ops->lost(transport);
         if (err) err = ny_fail(own, transport->status, "%s", transport->why);
     }
-    transport->ops->close(transport);
     return err;
 }
 
@@ -140,7 +120,7 @@ static int tell_memory(void *arg, struct ny_context *peer, unsigned shard)
 static int share_memory(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_group_shape shape;
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     int err = open_rank(&transport, own, rank, ranks);
 
     if (err) return err;
@@ -148,7 +128,6 @@ static int share_memory(struct ny_context *own, unsigned rank, unsigned ranks)
     shape = ny_group_shape(CASE_SHARDS, rank, ranks);
     answer[rank].at = (int)((ny_memory_left(own) - NY_TRANSPORT_BYTES) >> 20);
     err = ny_group_run(own, &shape, transport, tell_memory, answer[rank].digests);
-    transport->ops->close(transport);
     return err;
 }
 

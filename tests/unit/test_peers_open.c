@@ -50,14 +50,13 @@ static int open_with_shards(struct ny_context *own, unsigned rank, unsigned rank
 {
     struct ny_transport_wish wish = {
         .peers = word, .shards = ranks, .wait_s = 20, .ids = rank ? odd : NULL};
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     int err;
 
     if (!rank) rest(0.2);
     err = ny_transport_open(&transport, own, &wish);
     if (err) return err;
     answer[rank].at = (int)transport->rank;
-    transport->ops->close(transport);
     return NY_OK;
 }
 
@@ -68,33 +67,28 @@ TEST(test_ranks_go_where_their_shards_are)
 
     snprintf(word, sizeof(word), "folder:%s", folder);
     run(2, open_with_shards);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_OK);
-        assert_int_equal(answer[rank].at, rank);
-    }
-    assert_int_equal(ny_transport_open(&transport, ctx, &wish), NY_EUSAGE);
-    ny_error_clear(ctx);
+    assert_ended(2, NY_OK, "");
+    assert_true(answer[0].at == 0 && answer[1].at == 1);
+    REFUSED(ny_transport_open(&transport, ctx, &wish), NY_EUSAGE);
 }
 
 static int open_by_word(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_transport_wish wish = {.peers = word, .shards = ranks + 1, .wait_s = 20};
-    struct ny_transport *transport;
+    OWNED(ny_transport) *transport = NULL;
     int err;
 
     snprintf(word, sizeof(word), "folder:%u:%s/made", ranks, folder);
     err = ny_transport_open(&transport, own, &wish);
     if (err) return err;
     answer[rank].at = (int)transport->rank;
-    transport->ops->close(transport);
     return NY_OK;
 }
 
 TEST(test_a_folder_by_its_word)
 {
     run(2, open_by_word);
-    for (unsigned rank = 0; rank < 2; rank++)
-        assert_int_equal(answer[rank].status, NY_OK);
+    assert_ended(2, NY_OK, "");
     assert_int_equal(answer[0].at + answer[1].at, 1); /* each rank once */
 }
 
@@ -127,14 +121,10 @@ TEST(test_processes_of_two_commands_do_not_wait)
 {
     snprintf(word, sizeof(word), "folder:2:%s", folder);
     run(2, open_for_one_of_two);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_EUSAGE);
-        assert_true(answer[rank].at);
-    }
+    assert_ended(2, NY_EUSAGE, "");
+    assert_true(answer[0].at && answer[1].at);
     run(2, open_for_other_shards);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_EUSAGE);
-    }
+    assert_ended(2, NY_EUSAGE, "");
 }
 
 /* Rank 0 has shards 0 and 1 of three, rank 1 another store as shard 1, and shard 2. */
@@ -153,9 +143,7 @@ TEST(test_processes_of_two_stores_do_not_work_together)
 {
     snprintf(word, sizeof(word), "folder:2:%s", folder);
     run(2, open_for_other_stores);
-    for (unsigned rank = 0; rank < 2; rank++) {
-        assert_int_equal(answer[rank].status, NY_EUSAGE);
-    }
+    assert_ended(2, NY_EUSAGE, "");
 }
 
 AROUND_EACH(make, clear)
