@@ -94,6 +94,9 @@ static inline void support_pipe_close(struct support_pipe *result)
     waitpid(result->child, NULL, 0);
 }
 
+OWNS(support_pipe, support_pipe_close(at))
+OWNS_POINTER(ny_reader, ny_reader_close)
+
 /* A whole table, as double. */
 struct support_table {
     uint64_t d, rows, consumed, dropped, claimed;
@@ -160,7 +163,7 @@ static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
 static inline int support_read(const char *path, const struct ny_reader_options *options,
                                size_t batch_rows, struct support_table *table)
 {
-    struct ny_reader *reader;
+    OWNED(ny_reader) *reader = NULL;
     int status;
 
     memset(table, 0, sizeof(*table));
@@ -170,9 +173,7 @@ static inline int support_read(const char *path, const struct ny_reader_options 
         assert_null(reader);
         return status;
     }
-    status = support_rest(reader, batch_rows, table);
-    ny_reader_close(reader);
-    return status;
+    return support_rest(reader, batch_rows, table);
 }
 
 #define assert_reads(path, options, batch_rows, table)                                             \
@@ -181,5 +182,48 @@ static inline int support_read(const char *path, const struct ny_reader_options 
         if (support_status != NY_END)                                                              \
             fail_msg("status %d: %s", support_status, ny_context_message(ctx));                    \
     } while (0)
+
+/* The file is refused with this status. */
+static inline void assert_refused(const char *path, const struct ny_reader_options *options,
+                                  int status)
+{
+    struct support_table table;
+
+    assert_int_equal(support_read(path, options, 2, &table), status);
+}
+
+/* skip(k), then reading, gives what reading all gives from row k on. */
+static inline struct support_table check_skip(const char *path,
+                                              const struct ny_reader_options *options)
+{
+    struct support_table all, rest;
+
+    assert_reads(path, options, 3, &all);
+    for (uint64_t rows = 0; rows <= all.consumed + 1; rows++) {
+        OWNED(ny_reader) *reader = NULL;
+        uint64_t first = 0; /* the first kept row from `rows` on */
+
+        while (first < all.rows && all.source[first] < rows)
+            first++;
+        ny_error_clear(ctx);
+        CHECK(ny_reader_open(&reader, ctx, path, options));
+        if (rows > all.consumed) {
+            assert_int_equal(ny_reader_skip(reader, rows, 0), NY_EDATA);
+            break;
+        }
+        CHECK(ny_reader_skip(reader, rows, rows - first));
+        assert_int_equal(support_rest(reader, 2, &rest), NY_END);
+        assert_int_equal(rest.rows, all.rows - first);
+        assert_int_equal(rest.consumed, all.consumed);
+        assert_int_equal(rest.dropped, all.dropped);
+        for (uint64_t r = 0; r < rest.rows; r++) {
+            assert_int_equal(rest.source[r], all.source[first + r]);
+            assert_memory_equal(&rest.labels[r], &all.labels[first + r], sizeof(double));
+            assert_memory_equal(rest.values + r * all.d, all.values + (first + r) * all.d,
+                                (size_t)all.d * sizeof(double));
+        }
+    }
+    return all;
+}
 
 #endif

@@ -83,7 +83,7 @@ TEST(names_are_those_of_samples_and_variants)
     uint8_t values[SAMPLES * VARIANTS];
     struct ny_names names = {0};
     struct ny_row_batch batch = {.values = values, .names = &names};
-    struct ny_reader *reader;
+    OWNED(ny_reader) *reader = NULL;
 
     assert_int_equal(ny_reader_open(&reader, ctx, write_files(FAM, BIM), &options), NY_OK);
     assert_int_equal(ny_reader_column_names(reader)->count, VARIANTS);
@@ -92,7 +92,6 @@ TEST(names_are_those_of_samples_and_variants)
     assert_int_equal(names.count, SAMPLES);
     assert_memory_equal(names.text, samples, sizeof(samples));
     ny_names_release(&names, ctx);
-    ny_reader_close(reader);
 }
 
 /* Adds the names of the columns of rows before. */
@@ -159,7 +158,7 @@ TEST(tables_larger_than_memory_are_turned)
     enum { MANY = 700, WIDE = 1501 };
     uint8_t *all = lend(MANY * WIDE), *file = lend(3 + (MANY + 3) / 4 * WIDE);
     char *fam = lend(MANY * 24), *bim = lend(WIDE * 40), *at = bim;
-    struct ny_reader *reader;
+    OWNED(ny_reader) *reader = NULL;
     struct support_table table;
 
     for (size_t i = 0; i < (size_t)MANY * WIDE; i++)
@@ -185,7 +184,6 @@ TEST(tables_larger_than_memory_are_turned)
 
             assert_true(count == GONE ? isnan(value) : value == count);
         }
-    ny_reader_close(reader);
 }
 
 TEST(files_that_do_not_go_together_are_refused)

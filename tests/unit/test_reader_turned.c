@@ -59,14 +59,13 @@ static void read_all(const char *path)
     for (size_t k = 0; k < 3; k++)
         for (size_t i = 0; i < 4; i++) {
             struct support_table table;
-            struct ny_reader *reader;
+            OWNED(ny_reader) *reader = NULL;
 
             assert_int_equal(ny_reader_open(&reader, ctx, path, &lists[k]), NY_OK);
             assert_int_equal(ny_reader_table(reader)->rows, ROWS);
             assert_int_equal(ny_reader_skip(reader, passed[i], 0), NY_OK);
             assert_int_equal(support_rest(reader, 100, &table), NY_END);
             check_rows(&table, passed[i], k ? kept : NULL, k ? KEPT : D);
-            ny_reader_close(reader);
         }
 }
 
@@ -92,12 +91,11 @@ TEST(a_cut_file_is_an_error)
 {
     const char *path = write_table('f', 4);
     struct support_table table;
-    struct ny_reader *reader;
+    OWNED(ny_reader) *reader = NULL;
 
     assert_int_equal(ny_reader_open(&reader, ctx, path, NULL), NY_OK);
     assert_int_equal(truncate(path, 4 * ROWS * (D - 1)), 0);
     assert_int_equal(support_rest(reader, 100, &table), NY_EDATA);
-    ny_reader_close(reader);
 }
 
 AROUND_ALL(support_setup, remove_folder)
