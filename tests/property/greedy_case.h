@@ -5,41 +5,13 @@
 
 #include <stdatomic.h>
 
-#include "base/random.h"
+#include "property/selection_case.h"
 #include "select/greedy.h"
-#include "support/context.h"
-#include "support/images.h"
-
-/* ---- data ----------------------------------------------------------------------------------- */
-
-struct rows {
-    size_t n, d;
-    float *x;
-};
-
-/* Clusters of Gaussian points, with every seventh row a copy of an earlier one. */
-static struct rows blobs(size_t n, size_t d, double spread, double offset)
-{
-    struct rows r = {n, d, lend(n * d * sizeof(float))};
-    double centre[64 * 32], noise[32];
-
-    ny_gaussian(1, NY_STREAM_DATA, 0, centre, 64 * d);
-    for (size_t i = 0; i < n; i++) {
-        size_t cluster = ny_hash64(2, NY_STREAM_DATA, i) % 64;
-
-        ny_gaussian(3, NY_STREAM_DATA, i * d, noise, d);
-        for (size_t k = 0; k < d; k++)
-            r.x[i * d + k] = (float)(offset + centre[cluster * d + k] + spread * noise[k]);
-        if (i % 7 == 6) memcpy(r.x + i * d, r.x + (i / 2) * d, d * sizeof(float));
-    }
-    return r;
-}
 
 /* ---- a case, and what must come out --------------------------------------------------------- */
 
-struct kind {
-    const char *kernel;
-    struct ny_kernel_params params;
+struct sought {
+    struct kind kind;
     bool affine;
     double tolerance; /* NaN: Algorithm 2, which stops at `cap` landmarks */
     size_t cap;
@@ -47,39 +19,13 @@ struct kind {
     double low;  /* and ε⁺ */
 };
 
-static double power(double x, unsigned degree)
-{
-    double y = 1;
-
-    while (degree--)
-        y *= x;
-    return y;
-}
-
-static double plain_kernel(const struct kind *kind, const struct rows *r, size_t i, size_t j)
-{
-    double dot = 0, square = 0, absolute = 0;
-
-    for (size_t k = 0; k < r->d; k++) {
-        double x = (double)r->x[i * r->d + k], y = (double)r->x[j * r->d + k];
-        dot += x * y;
-        square += (x - y) * (x - y);
-        absolute += fabs(x - y);
-    }
-    if (!strcmp(kind->kernel, "rbf")) return exp(-kind->params.gamma * square);
-    if (!strcmp(kind->kernel, "laplacian")) return exp(-kind->params.gamma * absolute);
-    if (!strcmp(kind->kernel, "polynomial"))
-        return power(kind->params.gamma * dot + kind->params.first, (unsigned)kind->params.second);
-    return dot;
-}
-
 /* The kernel that the selection is about: translated by row `origin` when affine. */
-static double kernel_of(const struct kind *kind, const struct rows *r, size_t i, size_t j,
+static double kernel_of(const struct sought *kind, const struct rows *r, size_t i, size_t j,
                         size_t origin)
 {
-    if (!kind->affine) return plain_kernel(kind, r, i, j);
-    return (plain_kernel(kind, r, i, j) - plain_kernel(kind, r, i, origin)) -
-           (plain_kernel(kind, r, origin, j) - plain_kernel(kind, r, origin, origin));
+    if (!kind->affine) return plain_kernel(&kind->kind, r, i, j);
+    return (plain_kernel(&kind->kind, r, i, j) - plain_kernel(&kind->kind, r, i, origin)) -
+           (plain_kernel(&kind->kind, r, origin, j) - plain_kernel(&kind->kind, r, origin, origin));
 }
 
 struct dictionary {
@@ -89,7 +35,7 @@ struct dictionary {
 };
 
 /* δ of row i, and its z in L z = k; ends where δ is ε or less: it only falls. */
-static double substitute_above(const struct dictionary *D, const struct kind *kind,
+static double substitute_above(const struct dictionary *D, const struct sought *kind,
                                const struct rows *r, size_t i, double *z, double epsilon)
 {
     size_t first = D->m - D->rank;
@@ -105,8 +51,8 @@ static double substitute_above(const struct dictionary *D, const struct kind *ki
     return delta;
 }
 
-static double substitute(const struct dictionary *D, const struct kind *kind, const struct rows *r,
-                         size_t i, double *z)
+static double substitute(const struct dictionary *D, const struct sought *kind,
+                         const struct rows *r, size_t i, double *z)
 {
     return substitute_above(D, kind, r, i, z, -INFINITY);
 }
@@ -136,7 +82,7 @@ static bool is_in(const struct dictionary *D, size_t i)
 }
 
 /* Bounds the rounding error of a δ that is 0: no row joins by it. */
-static double zero(const struct dictionary *D, const struct kind *kind, const struct rows *r,
+static double zero(const struct dictionary *D, const struct sought *kind, const struct rows *r,
                    double k)
 {
     double largest = k;
@@ -148,13 +94,13 @@ static double zero(const struct dictionary *D, const struct kind *kind, const st
 
 /* Algorithm 1 over the data set without D, from D on: ends as soon as there are `most`, or before
  * a row is taken for which there is no more room. */
-static void algorithm1_from(struct dictionary *D, const struct kind *kind, const struct rows *r,
+static void algorithm1_from(struct dictionary *D, const struct sought *kind, const struct rows *r,
                             double epsilon, size_t most)
 {
     double *z = lend(D->capacity * sizeof(*z));
 
     for (size_t i = 0; i < r->n && D->m < most; i++) {
-        double k = plain_kernel(kind, r, i, i), delta;
+        double k = plain_kernel(&kind->kind, r, i, i), delta;
 
         if (is_in(D, i)) continue;
         if (!D->m) {
@@ -169,17 +115,6 @@ static void algorithm1_from(struct dictionary *D, const struct kind *kind, const
 /* ---- the selection under test --------------------------------------------------------------- */
 
 static bool certifies; /* --certify */
-
-static struct ny_geometry *plain_geometry(size_t d)
-{
-    double centre[64] = {0}, factor[64];
-    struct ny_geometry *geometry;
-
-    for (size_t k = 0; k < d; k++)
-        factor[k] = 1;
-    assert_int_equal(ny_geometry_copy(&geometry, ctx, centre, factor, d), NY_OK);
-    return geometry;
-}
 
 /* Rows in memory, which counts what is asked of it. */
 struct counted {
@@ -205,16 +140,11 @@ static int strip_counted(struct ny_source *source, const struct ny_tile *tile, s
     return counted->rows->ops->strip(counted->rows, tile, first, count, out);
 }
 
-static int run_from(const struct kind *kind, const struct rows *r, unsigned workers,
-                    struct images *images, const struct image *from,
-                    struct ny_selection *selection)
+static int run_from(const struct sought *kind, const struct rows *r, unsigned workers,
+                    struct images *images, const struct image *from, struct ny_selection *selection)
 {
-    struct ny_geometry *geometry = plain_geometry(r->d);
-    const struct ny_columns_spec spec = {.ctx = ctx,
-                                         .kernel = ny_kernel_find(kind->kernel),
-                                         .params = kind->params,
-                                         .geometry = geometry,
-                                         .dtype = NY_F32};
+    struct ny_geometry *geometry;
+    const struct ny_columns_spec spec = plain_spec(&kind->kind, r->d, &geometry);
     struct ny_selection_request request = {
         .ctx = ctx,
         .n = r->n,
@@ -246,7 +176,7 @@ static int run_from(const struct kind *kind, const struct rows *r, unsigned work
     return err;
 }
 
-static void run(const struct kind *kind, const struct rows *r, unsigned workers,
+static void run(const struct sought *kind, const struct rows *r, unsigned workers,
                 struct images *images, struct ny_selection *selection)
 {
     int err = run_from(kind, r, workers, images, NULL, selection);
@@ -254,53 +184,40 @@ static void run(const struct kind *kind, const struct rows *r, unsigned workers,
     if (err) fail_msg("%s", ny_context_message(ctx));
 }
 
-static void assert_same_selection(const struct ny_selection *a, const struct ny_selection *b,
-                                  size_t n)
-{
-    assert_int_equal(a->m, b->m);
-    assert_memory_equal(a->rows, b->rows, a->m * sizeof(*a->rows));
-    assert_memory_equal(a->residuals, b->residuals, n * sizeof(*a->residuals));
-    assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
-    assert_true(a->flops == b->flops && a->rows_read == b->rows_read);
-    assert_true(a->tolerance == b->tolerance && a->passes == b->passes);
-}
-
 /* The images hold dictionary, L and bounds: equal images are equal bytes of all of them. */
-static void check_workers(const struct kind *kind, const struct rows *r)
+static void check_workers(const struct sought *kind, const struct rows *r)
 {
     struct images one = {0}, other = {0};
-    struct ny_selection a, b;
+    OWNED(ny_selection) a;
 
     run(kind, r, 1, &one, &a);
     assert_true(one.count >= (r->n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
     for (unsigned workers = 2; workers <= 4; workers++) {
+        OWNED(ny_selection) b;
+
         if (workers == 3) ny_context_set_memory(ctx, ny_memory_used(ctx) + (120u << 20));
         run(kind, r, workers, &other, &b);
         ny_context_set_memory(ctx, 0);
         assert_same_selection(&a, &b, r->n);
-        assert_int_equal(other.count, one.count);
-        for (size_t i = 0; i < one.count; i++) {
-            assert_int_equal(one.image[i].bytes, other.image[i].bytes);
-            assert_memory_equal(one.image[i].at, other.image[i].at, one.image[i].bytes);
-        }
+        assert_same_images(&one, &other);
         free_images(&other);
-        ny_selection_release(&b, ctx);
     }
     free_images(&one);
-    ny_selection_release(&a, ctx);
 }
 
 /* Checks that runs resumed from every `step`th image end alike. */
-static void check_resumes(const struct kind *kind, const struct rows *r, size_t step)
+static void check_resumes(const struct sought *kind, const struct rows *r, size_t step)
 {
     struct images images = {0}, rest = {0};
-    struct ny_selection a, b;
+    OWNED(ny_selection) a;
     size_t last;
 
     run(kind, r, 2, &images, &a);
     assert_true(images.count >= (r->n + NY_UNIT_ROWS - 1) / NY_UNIT_ROWS);
     last = images.count - 1;
     for (size_t i = 0; i <= last; i += step) {
+        OWNED(ny_selection) b;
+
         assert_int_equal(run_from(kind, r, 3, &rest, &images.image[i], &b), NY_OK);
         assert_same_selection(&a, &b, r->n);
         assert_int_equal(rest.count, last - i);
@@ -308,10 +225,8 @@ static void check_resumes(const struct kind *kind, const struct rows *r, size_t 
             assert_memory_equal(rest.image[rest.count - 1].at, images.image[last].at,
                                 images.image[last].bytes);
         free_images(&rest);
-        ny_selection_release(&b, ctx);
     }
     free_images(&images);
-    ny_selection_release(&a, ctx);
 }
 
 #endif

@@ -130,13 +130,11 @@ TEST(threads_change_nothing)
     FOR_RULES(rule)
         for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
             struct ny_selection_request request = {.landmarks = 15, .seed = 3, .workers = 1};
-            struct ny_selection one = selected(rule, &kinds[k], request), three;
+            OWNED(ny_selection) one = selected(rule, &kinds[k], request), three;
 
             request.workers = 3;
             three = selected(rule, &kinds[k], request);
             assert_same_selection(&one, &three, ROWS);
-            ny_selection_release(&one, ctx);
-            ny_selection_release(&three, ctx);
         }
 }
 

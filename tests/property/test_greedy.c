@@ -4,7 +4,8 @@
  */
 #include "property/greedy_case.h"
 
-static struct dictionary algorithm1(const struct kind *kind, const struct rows *r, size_t capacity)
+static struct dictionary algorithm1(const struct sought *kind, const struct rows *r,
+                                    size_t capacity)
 {
     struct dictionary D = no_dictionary(capacity);
 
@@ -14,11 +15,11 @@ static struct dictionary algorithm1(const struct kind *kind, const struct rows *
 
 /* Checks for the same rows in the same order, and for bounds above the truth and not far above ε
  * where the row was rejected. */
-static void check(const struct kind *kind, const struct rows *r, size_t m_least, size_t m_most)
+static void check(const struct sought *kind, const struct rows *r, size_t m_least, size_t m_most)
 {
     struct dictionary D = algorithm1(kind, r, m_most + 1);
     double *z = lend((m_most + 1) * sizeof(*z)), largest = 0;
-    struct ny_selection selection;
+    OWNED(ny_selection) selection = {0};
 
     if (D.m < m_least || D.m > m_most) fail_msg("a test with m = %zu says nothing", D.m);
     run(kind, r, 2, NULL, &selection);
@@ -27,7 +28,7 @@ static void check(const struct kind *kind, const struct rows *r, size_t m_least,
             fail_msg("landmark %zu is row %zu, not %zu", i, (size_t)selection.rows[i], D.rows[i]);
     assert_int_equal(selection.m, D.m);
     for (size_t i = 0; i < r->n; i++) {
-        double bound = (double)selection.residuals[i], scale = plain_kernel(kind, r, i, i);
+        double bound = (double)selection.residuals[i], scale = plain_kernel(&kind->kind, r, i, i);
 
         if (bound > largest) largest = bound;
         if (i % 5) continue;
@@ -40,7 +41,6 @@ static void check(const struct kind *kind, const struct rows *r, size_t m_least,
     assert_true(selection.residual_mean >= 0 && selection.residual_mean <= largest);
     assert_true(D.m == 1 || selection.flops > 0);
     assert_true(selection.passes == 1 && selection.rows_read == r->n);
-    ny_selection_release(&selection, ctx);
 }
 
 /* ---- tests ---------------------------------------------------------------------------------- */
@@ -48,28 +48,28 @@ static void check(const struct kind *kind, const struct rows *r, size_t m_least,
 TEST(finds_the_dictionary_of_algorithm_1)
 {
     static const struct {
-        struct kind kind;
+        struct sought kind;
         double offset;
         size_t m_least, m_most;
     } cases[] = {
-        {{"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0, 0}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.3}, true, 0.5, SIZE_MAX, 0, 0}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.01}, false, 1e-3, SIZE_MAX, 0, 0}, 0, 30, 250},
-        {{"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0, 0}, 3, 30, 250},
-        {{"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0, 0}, 0, 30, 400},
-        {{"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0, 0}, 0, 30, 400},
-        {{"rbf", {.gamma = 10}, false, 1e-9, 300, 0, 0}, 0, 300, 300},
-        {{"laplacian", {.gamma = 0.05}, false, 0.1, SIZE_MAX, 0, 0}, 0, 30, 300},
-        {{"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0, 0}, 0, 6, 6},
-        {{"linear", {.gamma = 1}, true, 0.05, SIZE_MAX, 0, 0}, 40, 7, 7},
-        {{"linear", {.gamma = 1}, false, 1e-7, SIZE_MAX, 0, 0}, 0, 6, 6},
-        {{"polynomial", {0.2, 1, 3}, false, 0.02, SIZE_MAX, 0, 0}, 0, 20, 84},
-        {{"polynomial", {0.2, 1, 3}, true, 0.02, SIZE_MAX, 0, 0}, 0, 20, 84},
-        {{"polynomial", {0.2, 1, 2}, false, 3, SIZE_MAX, 0, 0}, 0, 5, 28},
-        {{"rbf", {.gamma = 0.3}, false, 0.3, 40, 0, 0}, 0, 40, 40},
-        {{"rbf", {.gamma = 0.3}, true, 0.3, 41, 0, 0}, 0, 41, 41},
-        {{"rbf", {.gamma = 0.3}, true, 0.3, 1, 0, 0}, 0, 1, 1},
-        {{"rbf", {.gamma = 0.3}, false, 2, SIZE_MAX, 0, 0}, 0, 1, 1},
+        {{{"rbf", {.gamma = 0.3}}, false, 0.5, SIZE_MAX, 0, 0}, 0, 30, 250},
+        {{{"rbf", {.gamma = 0.3}}, true, 0.5, SIZE_MAX, 0, 0}, 0, 30, 250},
+        {{{"rbf", {.gamma = 0.01}}, false, 1e-3, SIZE_MAX, 0, 0}, 0, 30, 250},
+        {{{"rbf", {.gamma = 0.01}}, true, 1e-3, SIZE_MAX, 0, 0}, 3, 30, 250},
+        {{{"rbf", {.gamma = 0.003}}, false, 1e-6, SIZE_MAX, 0, 0}, 0, 30, 400},
+        {{{"rbf", {.gamma = 0.003}}, true, 1e-6, SIZE_MAX, 0, 0}, 0, 30, 400},
+        {{{"rbf", {.gamma = 10}}, false, 1e-9, 300, 0, 0}, 0, 300, 300},
+        {{{"laplacian", {.gamma = 0.05}}, false, 0.1, SIZE_MAX, 0, 0}, 0, 30, 300},
+        {{{"linear", {.gamma = 1}}, false, 0.05, SIZE_MAX, 0, 0}, 0, 6, 6},
+        {{{"linear", {.gamma = 1}}, true, 0.05, SIZE_MAX, 0, 0}, 40, 7, 7},
+        {{{"linear", {.gamma = 1}}, false, 1e-7, SIZE_MAX, 0, 0}, 0, 6, 6},
+        {{{"polynomial", {0.2, 1, 3}}, false, 0.02, SIZE_MAX, 0, 0}, 0, 20, 84},
+        {{{"polynomial", {0.2, 1, 3}}, true, 0.02, SIZE_MAX, 0, 0}, 0, 20, 84},
+        {{{"polynomial", {0.2, 1, 2}}, false, 3, SIZE_MAX, 0, 0}, 0, 5, 28},
+        {{{"rbf", {.gamma = 0.3}}, false, 0.3, 40, 0, 0}, 0, 40, 40},
+        {{{"rbf", {.gamma = 0.3}}, true, 0.3, 41, 0, 0}, 0, 41, 41},
+        {{{"rbf", {.gamma = 0.3}}, true, 0.3, 1, 0, 0}, 0, 1, 1},
+        {{{"rbf", {.gamma = 0.3}}, false, 2, SIZE_MAX, 0, 0}, 0, 1, 1},
     };
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
@@ -82,7 +82,7 @@ TEST(finds_the_dictionary_of_algorithm_1)
 /* Three panels of L, and blocks whose rows mostly join. */
 TEST(finds_it_across_panels)
 {
-    const struct kind kind = {"rbf", {.gamma = 0.5}, false, 0.65, SIZE_MAX, 0, 0};
+    const struct sought kind = {{"rbf", {.gamma = 0.5}}, false, 0.65, SIZE_MAX, 0, 0};
     struct rows r = blobs(10500, 6, 0.5, 0);
 
     check(&kind, &r, 520, 1000);
@@ -93,12 +93,12 @@ TEST(finds_it_across_panels)
 TEST(affine_is_the_papers_residual)
 {
     enum { MOST = 200 };
-    const struct kind kind = {"rbf", {.gamma = 0.1}, true, 0.2, SIZE_MAX, 0, 0};
-    const struct kind plain = {"rbf", {.gamma = 0.1}, false, 0.2, SIZE_MAX, 0, 0};
+    const struct sought kind = {{"rbf", {.gamma = 0.1}}, true, 0.2, SIZE_MAX, 0, 0};
+    const struct sought plain = {{"rbf", {.gamma = 0.1}}, false, 0.2, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.3, 0);
     double *inverse = lend_zeros(MOST * MOST * sizeof(double)), k[MOST], a[MOST];
     size_t D[MOST], m = 1;
-    struct ny_selection selection;
+    OWNED(ny_selection) selection = {0};
 
     D[0] = 0;
     inverse[0] = 1;
@@ -106,7 +106,7 @@ TEST(affine_is_the_papers_residual)
         double alpha = 1, beta = 0, delta = 1;
 
         for (size_t p = 0; p < m; p++)
-            k[p] = plain_kernel(&plain, &r, i, D[p]);
+            k[p] = plain_kernel(&plain.kind, &r, i, D[p]);
         for (size_t p = 0; p < m; p++) {
             a[p] = 0;
             for (size_t q = 0; q < m; q++) {
@@ -129,16 +129,15 @@ TEST(affine_is_the_papers_residual)
     assert_int_equal(selection.m, m);
     for (size_t p = 0; p < m; p++)
         assert_int_equal(selection.rows[p], D[p]);
-    ny_selection_release(&selection, ctx);
 }
 
 TEST(same_bytes_for_any_workers_and_budget)
 {
-    static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.2, SIZE_MAX, 0, 0},
-        {"rbf", {.gamma = 0.3}, true, 0.2, 300, 0, 0},
-        {"rbf", {.gamma = 0.003}, false, 1e-6, SIZE_MAX, 0, 0},
-        {"polynomial", {.gamma = 0.2, .first = 1, .second = 3}, true, 0.02, SIZE_MAX, 0, 0},
+    static const struct sought kinds[] = {
+        {{"rbf", {.gamma = 0.3}}, false, 0.2, SIZE_MAX, 0, 0},
+        {{"rbf", {.gamma = 0.3}}, true, 0.2, 300, 0, 0},
+        {{"rbf", {.gamma = 0.003}}, false, 1e-6, SIZE_MAX, 0, 0},
+        {{"polynomial", {.gamma = 0.2, .first = 1, .second = 3}}, true, 0.02, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
@@ -148,10 +147,10 @@ TEST(same_bytes_for_any_workers_and_budget)
 
 TEST(resumes_to_the_same_bytes)
 {
-    static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.15, SIZE_MAX, 0, 0},
-        {"rbf", {.gamma = 0.3}, true, 0.2, 270, 0, 0},
-        {"rbf", {.gamma = 0.003}, true, 1e-6, SIZE_MAX, 0, 0},
+    static const struct sought kinds[] = {
+        {{"rbf", {.gamma = 0.3}}, false, 0.15, SIZE_MAX, 0, 0},
+        {{"rbf", {.gamma = 0.3}}, true, 0.2, 270, 0, 0},
+        {{"rbf", {.gamma = 0.003}}, true, 1e-6, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(12500, 6, 0.4, 0);
 
@@ -161,7 +160,7 @@ TEST(resumes_to_the_same_bytes)
 
 TEST(refuses_an_image_of_another_selection)
 {
-    struct kind kind = {"rbf", {.gamma = 0.3}, false, 0.5, SIZE_MAX, 0, 0};
+    struct sought kind = {{"rbf", {.gamma = 0.3}}, false, 0.5, SIZE_MAX, 0, 0};
     struct rows r = blobs(5000, 6, 0.4, 0);
     struct images images = {0};
     struct ny_selection selection;
@@ -185,7 +184,7 @@ TEST(refuses_an_image_of_another_selection)
 }
 
 /* L of the rows that were chosen, in their order. */
-static struct dictionary factor_of(const struct kind *kind, const struct rows *r,
+static struct dictionary factor_of(const struct sought *kind, const struct rows *r,
                                    const struct ny_selection *selection)
 {
     size_t m = selection->m;
@@ -206,18 +205,18 @@ static struct dictionary factor_of(const struct kind *kind, const struct rows *r
 /* Proposition 1: every entry of K − C W⁺ Cᵀ is within ε; of the translated kernel when affine. */
 TEST(bounds_every_entry_of_the_kernel_matrix)
 {
-    static const struct kind kinds[] = {
-        {"rbf", {.gamma = 0.3}, false, 0.3, SIZE_MAX, 0, 0},
-        {"rbf", {.gamma = 0.3}, true, 0.3, SIZE_MAX, 0, 0},
-        {"rbf", {.gamma = 0.01}, true, 1e-3, SIZE_MAX, 0, 0},
-        {"rbf", {.gamma = 0.01}, false, 1e-6, SIZE_MAX, 0, 0},
-        {"linear", {.gamma = 1}, true, 3, SIZE_MAX, 0, 0},
-        {"polynomial", {.gamma = 0.2, .first = 1, .second = 2}, true, 0.5, SIZE_MAX, 0, 0},
+    static const struct sought kinds[] = {
+        {{"rbf", {.gamma = 0.3}}, false, 0.3, SIZE_MAX, 0, 0},
+        {{"rbf", {.gamma = 0.3}}, true, 0.3, SIZE_MAX, 0, 0},
+        {{"rbf", {.gamma = 0.01}}, true, 1e-3, SIZE_MAX, 0, 0},
+        {{"rbf", {.gamma = 0.01}}, false, 1e-6, SIZE_MAX, 0, 0},
+        {{"linear", {.gamma = 1}}, true, 3, SIZE_MAX, 0, 0},
+        {{"polynomial", {.gamma = 0.2, .first = 1, .second = 2}}, true, 0.5, SIZE_MAX, 0, 0},
     };
     struct rows r = blobs(700, 6, 0.4, 0);
 
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++) {
-        struct ny_selection selection;
+        OWNED(ny_selection) selection = {0};
         double *Z = lend_zeros(r.n * r.n * sizeof(double)), worst = 0;
 
         run(&kinds[c], &r, 2, NULL, &selection);
@@ -234,14 +233,13 @@ TEST(bounds_every_entry_of_the_kernel_matrix)
         assert_true(worst <= kinds[c].tolerance);
         assert_true(worst <= selection.residual_max * (1 + 1e-6));
         /* Other kernels are of low rank here: the dictionary spans all. */
-        assert_true(worst > 0.1 * kinds[c].tolerance || strcmp(kinds[c].kernel, "rbf"));
-        ny_selection_release(&selection, ctx);
+        assert_true(worst > 0.1 * kinds[c].tolerance || strcmp(kinds[c].kind.kernel, "rbf"));
     }
 }
 
 TEST(skips_zero_rows_at_the_begin)
 {
-    struct kind kind = {"linear", {.gamma = 1}, false, 0.05, SIZE_MAX, 0, 0};
+    struct sought kind = {{"linear", {.gamma = 1}}, false, 0.05, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.4, 1);
     struct ny_selection selection;
 
@@ -254,7 +252,7 @@ TEST(skips_zero_rows_at_the_begin)
     run(&kind, &r, 2, NULL, &selection);
     assert_int_equal(selection.rows[0], 2100);
     /* 0 is ‖x₁‖² from the affine hull of x₁ alone. */
-    assert_true((double)selection.residuals[7] >= plain_kernel(&kind, &r, 2100, 2100));
+    assert_true((double)selection.residuals[7] >= plain_kernel(&kind.kind, &r, 2100, 2100));
     ny_selection_release(&selection, ctx);
     memset(r.x, 0, r.n * r.d * sizeof(float));
     assert_int_equal(run_from(&kind, &r, 2, NULL, NULL, &selection), NY_EDATA);
@@ -263,8 +261,8 @@ TEST(skips_zero_rows_at_the_begin)
 
 TEST(refuses_a_kernel_that_is_not_psd)
 {
-    const struct kind kind = {
-        "polynomial", {.gamma = 1, .first = -3, .second = 1}, false, 0.05, SIZE_MAX, 0, 0};
+    const struct sought kind = {
+        {"polynomial", {.gamma = 1, .first = -3, .second = 1}}, false, 0.05, SIZE_MAX, 0, 0};
     struct rows r = blobs(3000, 6, 0.4, 2);
     struct ny_selection selection;
 
@@ -278,20 +276,19 @@ TEST(refuses_a_kernel_that_is_not_psd)
 TEST(refuses_a_tolerance_that_is_none)
 {
     static const double bad[] = {0, -1, INFINITY};
-    struct kind kind = {"linear", {.gamma = 1}, false, 0, SIZE_MAX, 0, 0};
+    struct sought kind = {{"linear", {.gamma = 1}}, false, 0, SIZE_MAX, 0, 0};
     struct rows r = blobs(10, 6, 0.4, 2);
     struct ny_selection selection;
 
     for (size_t i = 0; i < 3; i++) {
         kind.tolerance = bad[i];
-        assert_int_equal(run_from(&kind, &r, 1, NULL, NULL, &selection), NY_EUSAGE);
-        ny_error_clear(ctx);
+        REFUSED(run_from(&kind, &r, 1, NULL, NULL, &selection), NY_EUSAGE);
     }
 }
 
 TEST(says_how_far_the_budget_went)
 {
-    const struct kind kind = {"rbf", {.gamma = 5}, false, 0.01, SIZE_MAX, 0, 0};
+    const struct sought kind = {{"rbf", {.gamma = 5}}, false, 0.01, SIZE_MAX, 0, 0};
     struct rows r = blobs(9000, 6, 0.6, 0);
     struct ny_selection selection;
 
@@ -303,4 +300,4 @@ TEST(says_how_far_the_budget_went)
     ny_error_clear(ctx);
 }
 
-AROUND_EACH(start, stop)
+AROUND_EACH(make_folder, remove_folder)

@@ -122,13 +122,12 @@ static void check_distribution(const struct kind *kind, const struct rows *r, si
 
     exact_probabilities(kind, r, P);
     for (size_t seed = 0; seed < draws; seed++) {
-        struct ny_selection s = must_run(
-            "rpcholesky", kind, r, (struct ny_selection_request){.seed = seed, .landmarks = 3});
+        const struct ny_selection_request request = {.seed = seed, .landmarks = 3};
+        OWNED(ny_selection) s = must_run("rpcholesky", kind, r, request);
 
         assert_int_equal(s.m, 3);
         seen[(s.rows[0] * POINTS + s.rows[1]) * POINTS + s.rows[2]]++;
         if (s.passes > most) most = s.passes;
-        ny_selection_release(&s, ctx);
     }
     assert_true(most >= passes_least);
     for (size_t i = 0; i < CELLS; i++) {
@@ -168,11 +167,10 @@ TEST(landmarks_have_the_papers_distribution)
     };
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        struct rows r = blobs(POINTS, 3, cases[c].spread, 0);
+        OWNED(rows) r = blobs(POINTS, 3, cases[c].spread, 0);
 
         keep_rows(&r);
         check_distribution(&cases[c].kind, &r, cases[c].draws, cases[c].passes);
-        free_rows(&r);
     }
 }
 
@@ -181,7 +179,7 @@ TEST(the_first_landmark_follows_the_diagonal)
 {
     enum { N = 10000, DRAWS = 600, PARTS = 10 };
     const struct kind kind = {"linear", {.gamma = 1}};
-    struct rows r = blobs(N, 2, 0.5, 1);
+    OWNED(rows) r = blobs(N, 2, 0.5, 1);
     double share[PARTS] = {0}, sum = 0, square = 0;
     size_t seen[PARTS] = {0};
 
@@ -207,7 +205,6 @@ TEST(the_first_landmark_follows_the_diagonal)
         square += off * off / expected;
     }
     assert_true(square < 33.7); /* one in ten thousand, nine degrees of freedom */
-    free_rows(&r);
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
@@ -228,8 +225,8 @@ TEST(residuals_are_bounds_and_exact_when_certified)
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         struct ny_selection_request request = {.landmarks = cases[c].m, .workers = 2};
-        struct rows r = blobs(cases[c].n, cases[c].d, 0.2, 0);
-        struct ny_selection plain, certified;
+        OWNED(rows) r = blobs(cases[c].n, cases[c].d, 0.2, 0);
+        OWNED(ny_selection) plain, certified;
 
         keep_rows(&r);
         plain = must_run("rpcholesky", &cases[c].kind, &r, request);
@@ -244,9 +241,6 @@ TEST(residuals_are_bounds_and_exact_when_certified)
         assert_int_equal(certified.passes, plain.passes + 1);
         assert_memory_equal(certified.rows, plain.rows, plain.m * sizeof(*plain.rows));
         check_residuals(&cases[c].kind, &r, &certified, true);
-        ny_selection_release(&plain, ctx);
-        ny_selection_release(&certified, ctx);
-        free_rows(&r);
     }
 }
 
@@ -260,13 +254,13 @@ TEST(any_landmarks_can_be_certified)
         {"linear", {.gamma = 1}}, /* rank 4 */
         {"polynomial", {.gamma = 0.05, .first = 1, .second = 2}},
     };
-    struct rows r = blobs(5000, 4, 0.2, 0);
+    OWNED(rows) r = blobs(5000, 4, 0.2, 0);
 
     keep_rows(&r);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
         for (size_t i = 0; i < 2; i++) {
             struct ny_selection_request request = {.landmarks = 400, .workers = 2};
-            struct ny_selection plain = must_run(rules[i], &kinds[k], &r, request), certified;
+            OWNED(ny_selection) plain = must_run(rules[i], &kinds[k], &r, request), certified;
 
             request.certify = true;
             certified = must_run(rules[i], &kinds[k], &r, request);
@@ -276,26 +270,21 @@ TEST(any_landmarks_can_be_certified)
             assert_int_equal(certified.passes, plain.passes + 1);
             assert_int_equal(certified.rows_read, plain.rows_read + r.n);
             check_residuals(&kinds[k], &r, &certified, true);
-            ny_selection_release(&plain, ctx);
-            ny_selection_release(&certified, ctx);
         }
-    free_rows(&r);
 }
 
 /* If only k(x,x) is known, residuals are not. */
 TEST(residuals_are_not_known_without_a_pass)
 {
     const struct kind kind = {"rbf", {.gamma = 3}};
-    struct rows r = blobs(3000, 4, 0.5, 0);
-    struct ny_selection s;
+    OWNED(rows) r = blobs(3000, 4, 0.5, 0);
+    OWNED(ny_selection) s;
 
     keep_rows(&r);
     s = must_run("rpcholesky", &kind, &r,
                  (struct ny_selection_request){.landmarks = 20, .workers = 2});
     assert_true(s.passes == 0 && !s.residuals && isnan(s.residual_max) && isnan(s.residual_mean) &&
                 isnan(s.tolerance));
-    ny_selection_release(&s, ctx);
-    free_rows(&r);
 }
 
 TEST(same_bytes_for_any_workers_budget_and_kill)
@@ -309,14 +298,13 @@ TEST(same_bytes_for_any_workers_budget_and_kill)
         {{"rbf", {.gamma = 0.01}}, 60, true},
         {{"polynomial", {.gamma = 0.2, .first = 1, .second = 3}}, 40, false},
     };
-    struct rows r = blobs(9000, 4, 0.2, 0);
+    OWNED(rows) r = blobs(9000, 4, 0.2, 0);
 
     keep_rows(&r);
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
         check_bytes("rpcholesky", &cases[c].kind, &r,
                     (struct ny_selection_request){
                         .landmarks = cases[c].m, .certify = cases[c].certify, .seed = 3});
-    free_rows(&r);
 }
 
 /* ---- edges ---------------------------------------------------------------------------------- */
@@ -377,8 +365,8 @@ TEST(no_residual_is_foretold_past_the_rank)
 TEST(selects_all_rows_when_asked_for_more)
 {
     const struct kind kind = {"rbf", {.gamma = 2}};
-    struct rows r = blobs(6, 4, 1, 0);
-    struct ny_selection s;
+    OWNED(rows) r = blobs(6, 4, 1, 0);
+    OWNED(ny_selection) s;
     bool seen[6] = {false};
 
     keep_rows(&r);
@@ -388,8 +376,6 @@ TEST(selects_all_rows_when_asked_for_more)
         assert_false(seen[s.rows[i]]);
         seen[s.rows[i]] = true;
     }
-    ny_selection_release(&s, ctx);
-    free_rows(&r);
 }
 
 TEST(refuses_what_it_cannot_select_from)
@@ -409,15 +395,13 @@ TEST(refuses_what_it_cannot_select_from)
     assert_non_null(strstr(ny_context_message(ctx), "not positive semi-definite"));
     ny_error_clear(ctx);
     request.landmarks = 0;
-    assert_int_equal(run_rule("rpcholesky", &linear, &r, request, &s), NY_EUSAGE);
-    ny_error_clear(ctx);
+    REFUSED(run_rule("rpcholesky", &linear, &r, request, &s), NY_EUSAGE);
     free_rows(&r);
     r = blobs(3000, 4, 0.5, 3);
     memset(r.x, 0, r.n * r.d * sizeof(float));
     keep_rows(&r);
     request.landmarks = 5;
-    assert_int_equal(run_rule("rpcholesky", &linear, &r, request, &s), NY_EDATA);
-    ny_error_clear(ctx);
+    REFUSED(run_rule("rpcholesky", &linear, &r, request, &s), NY_EDATA);
     free_rows(&r);
 }
 

@@ -6,8 +6,8 @@
 static double pilot_means(const struct kind *kind, const struct rows *r, uint64_t seed, size_t m,
                           double *mean)
 {
-    struct ny_selection pilot = must_run(
-        "uniform", kind, r, (struct ny_selection_request){.seed = seed, .landmarks = m});
+    const struct ny_selection_request request = {.seed = seed, .landmarks = m};
+    OWNED(ny_selection) pilot = must_run("uniform", kind, r, request);
     double whole = 0;
 
     for (size_t i = 0; i < r->n; i++) {
@@ -17,7 +17,6 @@ static double pilot_means(const struct kind *kind, const struct rows *r, uint64_
     }
     for (size_t j = 0; j < m; j++)
         whole += mean[pilot.rows[j]] / (double)m;
-    ny_selection_release(&pilot, ctx);
     return whole;
 }
 
@@ -53,14 +52,14 @@ TEST(takes_the_smallest_keys_in_order)
     };
     static const enum ny_diagonal diagonals[] = {NY_DIAGONAL_RAW, NY_DIAGONAL_CENTRED,
                                                  NY_DIAGONAL_DIVIDED};
-    struct rows r = blobs(4500, 4, 0.5, 2);
+    OWNED(rows) r = blobs(4500, 4, 0.5, 2);
 
     keep_rows(&r);
     for (size_t c = 0; c < sizeof(kinds) / sizeof(kinds[0]); c++)
         for (size_t d = 0; d < 3; d++) {
             struct ny_selection_request request = {
                 .seed = c, .landmarks = 40, .diagonal = diagonals[d], .workers = 2};
-            struct ny_selection s;
+            OWNED(ny_selection) s = {0};
             double *weights, last;
             size_t below = 0;
 
@@ -77,9 +76,7 @@ TEST(takes_the_smallest_keys_in_order)
             for (uint64_t i = 0; i < r.n; i++)
                 below += key(weights, c, i) < last * (1 - 1e-4);
             assert_in_range(below, s.m - 3, s.m - 1);
-            ny_selection_release(&s, ctx);
         }
-    free_rows(&r);
 }
 
 /* P(a, b) = w_a/Σw · w_b/(Σw − w_a) of the first two. */
@@ -87,7 +84,7 @@ TEST(landmarks_have_their_distribution)
 {
     enum { POINTS = 6, DRAWS = 3000 };
     const struct kind kind = {"linear", {.gamma = 1}};
-    struct rows r = blobs(POINTS, 3, 0.5, 0.5);
+    OWNED(rows) r = blobs(POINTS, 3, 0.5, 0.5);
     double weights[POINTS], sum = 0, square = 0;
     size_t seen[POINTS][POINTS] = {{0}}, degrees = 0;
 
@@ -95,12 +92,10 @@ TEST(landmarks_have_their_distribution)
     for (size_t i = 0; i < POINTS; i++)
         sum += weights[i] = plain_kernel(&kind, &r, i, i);
     for (uint64_t seed = 0; seed < DRAWS; seed++) {
-        struct ny_selection s = must_run("weighted", &kind, &r,
-                                         (struct ny_selection_request){
-                                             .seed = seed, .landmarks = 2, .workers = 1});
+        const struct ny_selection_request request = {.seed = seed, .landmarks = 2, .workers = 1};
+        OWNED(ny_selection) s = must_run("weighted", &kind, &r, request);
 
         seen[s.rows[0]][s.rows[1]]++;
-        ny_selection_release(&s, ctx);
     }
     for (size_t a = 0; a < POINTS; a++)
         for (size_t b = 0; b < POINTS; b++) {
@@ -115,36 +110,31 @@ TEST(landmarks_have_their_distribution)
         }
     assert_in_range(degrees, 15, 30);
     assert_true(square < 65); /* one in ten thousand, at 29 degrees of freedom */
-    free_rows(&r);
 }
 
 TEST(is_uniform_where_all_weights_are_equal)
 {
     const struct kind kind = {"rbf", {.gamma = 0.3}};
     const struct ny_selection_request request = {.seed = 5, .landmarks = 70, .workers = 2};
-    struct rows r = blobs(3000, 4, 0.5, 0);
-    struct ny_selection a, b;
+    OWNED(rows) r = blobs(3000, 4, 0.5, 0);
+    OWNED(ny_selection) a, b;
 
     keep_rows(&r);
     a = must_run("weighted", &kind, &r, request);
     b = must_run("uniform", &kind, &r, request);
     assert_same_selection(&a, &b, r.n);
-    ny_selection_release(&a, ctx);
-    ny_selection_release(&b, ctx);
-    free_rows(&r);
 }
 
 TEST(same_bytes_for_any_workers_budget_and_kill)
 {
     const struct kind kind = {"rbf", {.gamma = 0.3}};
-    struct rows r = blobs(9000, 4, 0.5, 0);
+    OWNED(rows) r = blobs(9000, 4, 0.5, 0);
 
     keep_rows(&r);
     for (int d = NY_DIAGONAL_CENTRED; d <= NY_DIAGONAL_DIVIDED; d++)
         check_bytes("weighted", &kind, &r,
                     (struct ny_selection_request){
                         .landmarks = 200, .diagonal = (enum ny_diagonal)d, .seed = 3});
-    free_rows(&r);
 }
 
 TEST(rows_without_weight_are_not_taken)
@@ -162,15 +152,13 @@ TEST(rows_without_weight_are_not_taken)
         assert_true(s.rows[i] < 20);
     ny_selection_release(&s, ctx);
     request.landmarks = 0;
-    assert_int_equal(run_rule("weighted", &kind, &r, request, &s), NY_EUSAGE);
-    ny_error_clear(ctx);
+    REFUSED(run_rule("weighted", &kind, &r, request, &s), NY_EUSAGE);
     free_rows(&r);
     r = blobs(100, 4, 0.5, 1);
     memset(r.x, 0, r.n * r.d * sizeof(float));
     keep_rows(&r);
     request.landmarks = 5;
-    assert_int_equal(run_rule("weighted", &kind, &r, request, &s), NY_EDATA);
-    ny_error_clear(ctx);
+    REFUSED(run_rule("weighted", &kind, &r, request, &s), NY_EDATA);
     free_rows(&r);
 }
 
