@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_case.h"
 
 enum { N = 240, D = 5, P = 3, CLASSES = 3 };
@@ -20,10 +21,7 @@ struct judged {
 
 static void fit(const struct judged *of, const char *name, const char *set)
 {
-    struct ny_options *options = options_with(ctx, "components=3 %s", set);
-
-    assert_int_equal(ny_fit(ctx, of->path, name, options, NULL), NY_OK);
-    ny_options_free(options);
+    must_fit(ctx, of->path, name, NULL, "components=3 %s", set);
 }
 
 /* The result "f". kind 1: every point twice, so that distances tie; 2: two groups, which lie some
@@ -48,11 +46,10 @@ static void make(struct judged *of, int kind, const char *set)
 
 static inline void judge(struct judged *of, const char *set)
 {
-    struct ny_options *options = options_with(ctx, "%s", set);
+    OWNED(ny_options) *options = options_with(ctx, "%s", set);
 
     ny_report_free(of->report);
     assert_int_equal(ny_evaluate(ctx, of->path, "f", options, &of->report), NY_OK);
-    ny_options_free(options);
 }
 
 static inline void forget(struct judged *of)

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "support/files.h"
 #include "support/options.h"
+#include "support/results.h"
 
 /* A roll of which every tenth point is one of an island far away; the last points of the roll are
  * those before them again. */
@@ -59,7 +60,7 @@ static void find_edges(void)
 
 static void make_points(void)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     const char *const files[] = {file};
     FILE *csv;
 
@@ -83,25 +84,14 @@ static void make_points(void)
     find_edges();
     options = options_with(ctx, "dtype=f32");
     assert_int_equal(ny_import(ctx, store, files, 1, options, NULL), NY_OK);
-    ny_options_free(options);
     assert_true(count < N);
 }
 
 /* Fits NAME with options "key=value …" and reads its embedding, count × P. */
 static void fit(const char *name, const char *settings, double *Y)
 {
-    struct ny_options *options = options_with(ctx, "%s", settings);
-    float *rows = lend(count * P * sizeof(float));
-    uint64_t n, p;
-
-    assert_int_equal(ny_fit(ctx, store, name, options, NULL), NY_OK);
-    ny_options_free(options);
-    assert_int_equal(ny_embedding_shape(ctx, store, name, &n, &p), NY_OK);
-    assert_int_equal(n, count);
-    assert_int_equal(p, P);
-    assert_int_equal(ny_embedding_read(ctx, store, name, 0, count, rows), NY_OK);
-    for (size_t i = 0; i < count * P; i++)
-        Y[i] = (double)rows[i];
+    must_fit(ctx, store, name, NULL, "%s", settings);
+    memcpy(Y, part_of_result(ctx, store, name, "embedding", count, P), count * P * sizeof(*Y));
 }
 
 /* Reads the values of the npy file `out` and removes it. */

@@ -14,6 +14,7 @@
 #include "nystream.h"
 #include "support/certified.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_folder.h"
 #include "certified_case.h"
 #include "support/test.h"
@@ -27,7 +28,6 @@ static double *import_data(const struct data *data, size_t n, const char *name, 
     char file[192];
     const char *files[] = {file};
     double *X = lend(n * data->d * sizeof(*X));
-    struct ny_options *options;
 
     for (size_t i = 0; i < n * data->d; i++) {
         X[i] = data->value(i / data->d, i % data->d);
@@ -36,9 +36,7 @@ static double *import_data(const struct data *data, size_t n, const char *name, 
     snprintf(store, 160, "%s/%s-%u.nys", directory, name, number++);
     snprintf(file, sizeof(file), "%s/rows.npy", directory);
     write_npy(file, data->dtype, X, n, data->d);
-    CHECK(ny_options_new(&options, ctx));
-    CHECK(ny_import(ctx, store, files, 1, options, NULL));
-    ny_options_free(options);
+    CHECK(ny_import(ctx, store, files, 1, NULL, NULL));
     return X;
 }
 
@@ -76,28 +74,15 @@ static void set_option(struct ny_options *options, const char *name, const char 
     CHECK(ny_options_set(options, name, value));
 }
 
-static double number_of(const struct ny_report *report, const char *key)
-{
-    double value;
-
-    return ny_report_number(report, key, &value) ? value : NAN;
-}
-
 /* γ = auto of these rows and this kernel. */
 static double auto_gamma(const struct tried *t, const char *store)
 {
-    struct ny_options *options;
-    struct ny_report *report = NULL;
-    double gamma;
+    OWNED(ny_report) *report = NULL;
 
-    options = options_with(ctx, "kernel=%s map=svd approx=nystrom landmarks=3 components=1",
-                           t->kernel->name);
-    CHECK(ny_fit(ctx, store, "width", options, &report));
-    gamma = number_of(report, "gamma");
-    ny_report_free(report);
-    ny_options_free(options);
+    must_fit(ctx, store, "width", &report,
+             "kernel=%s map=svd approx=nystrom landmarks=3 components=1", t->kernel->name);
     CHECK(ny_remove(ctx, store, "width"));
-    return gamma;
+    return number_of(report, "gamma");
 }
 
 /* *f64: that is the type of the values. */
@@ -227,8 +212,8 @@ static struct outcome try_case(const struct tried *t, const char *store, const d
                                double gamma)
 {
     struct outcome outcome = {.printed = NAN};
-    struct ny_options *options = options_of(t, gamma);
-    struct ny_report *report = NULL;
+    OWNED(ny_options) *options = options_of(t, gamma);
+    OWNED(ny_report) *report = NULL;
     int err = ny_fit(ctx, store, "fit", options, &report);
 
     for (size_t i = 0; i + 1 < OPTIONS_MAX && t->way->options[i]; i += 2)
@@ -245,8 +230,6 @@ static struct outcome try_case(const struct tried *t, const char *store, const d
         fail_msg("%s: %s", text, ny_context_message(ctx));
     }
     if (err == NY_OK) CHECK(ny_remove(ctx, store, "fit"));
-    ny_report_free(report);
-    ny_options_free(options);
     return outcome;
 }
 
@@ -377,7 +360,6 @@ TEST(letters)
     char command[512], store[160], file[192];
     const char *files[] = {file};
     double *X = lend(ROWS * data.d * sizeof(*X));
-    struct ny_options *options;
     struct grid grid = {0};
     FILE *in;
 
@@ -395,9 +377,7 @@ TEST(letters)
     snprintf(store, sizeof(store), "%s/letters.nys", directory);
     snprintf(file, sizeof(file), "%s/letters.npy", directory);
     write_npy(file, data.dtype, X, ROWS, data.d);
-    CHECK(ny_options_new(&options, ctx));
-    CHECK(ny_import(ctx, store, files, 1, options, NULL));
-    ny_options_free(options);
+    CHECK(ny_import(ctx, store, files, 1, NULL, NULL));
     try_wide(&grid, &data, ROWS, 40, X, store);
     finish(&grid);
 }
@@ -444,7 +424,7 @@ TEST(points_far_from_the_origin_are_refused)
     double *X;
 
     X = import_data(t.data, t.n, "far", store);
-    refused(try_case(&t, store, X, auto_gamma(&t, store)).status, NY_ENUMERIC);
+    REFUSED(try_case(&t, store, X, auto_gamma(&t, store)).status, NY_ENUMERIC);
 }
 
 /* With more than 16 units, the loss of f32 is measured. */

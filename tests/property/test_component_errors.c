@@ -9,6 +9,7 @@
 #include "nystream.h"
 #include "property/made_up_rows.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_folder.h"
 
 enum { N = 1200, D = 4, P = 6 };
@@ -72,35 +73,24 @@ static void numbers_of(const json_t *report, const char *key, double out[P])
 
 static double gamma_of(const char *kernel)
 {
-    struct ny_options *options = options_with(
-        ctx, "kernel=%s map=svd approx=nystrom landmarks=3 components=1 restart=yes", kernel);
-    struct ny_report *report;
-    double gamma;
+    OWNED(ny_report) *report = NULL;
 
-    CHECK(ny_fit(ctx, path, "x", options, &report));
-    assert_true(ny_report_number(report, "gamma", &gamma));
-    ny_report_free(report);
-    ny_options_free(options);
-    return gamma;
+    must_fit(ctx, path, "x", &report,
+             "kernel=%s map=svd approx=nystrom landmarks=3 components=1 restart=yes", kernel);
+    return number_of(report, "gamma");
 }
 
 static struct errors errors_of(const char *words, size_t check_rows)
 {
-    struct ny_options *options =
-        options_with(ctx, "components=%d check-rows=%zu seed=3 restart=yes", P, check_rows);
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     struct errors errors;
-    json_t *json;
+    OWNED(json_t) *json = NULL;
 
-    CHECK(options_set(options, words));
-    if (ny_fit(ctx, path, "x", options, &report))
-        fail_msg("%s: %s", words, ny_context_message(ctx));
+    must_fit(ctx, path, "x", &report, "components=%d check-rows=%zu seed=3 restart=yes %s", P,
+             check_rows, words);
     json = json_loads(ny_report_json(report), 0, NULL);
     numbers_of(json, "component_errors", errors.rho);
     numbers_of(json, "component_errors_se", errors.se);
-    json_decref(json);
-    ny_report_free(report);
-    ny_options_free(options);
     return errors;
 }
 

@@ -5,6 +5,7 @@
 #include "graph/components.h"
 #include "store/store.h"
 #include "support/files.h"
+#include "support/options.h"
 
 /* Heaps of very different sizes; the largest one is not the first. */
 enum { N = 700, DIMS = 4, HEAPS = 23 };
@@ -101,15 +102,12 @@ TEST(bridges_are_a_minimum_spanning_tree)
     for (size_t l = 0; l < 3; l++) {
         struct pair tree[N];
         struct ny_bridge bridges[N];
-        struct ny_options *options;
-        struct ny_report *plain, *joined;
-        struct ny_store *handle;
+        OWNED(ny_options) *options =
+            options_with(ctx, "neighbors=200 max-distance=%s restart=yes", limits[l]);
+        OWNED(ny_report) *plain = NULL, *joined = NULL;
+        OWNED(ny_store) *handle = NULL;
         size_t count;
 
-        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-        ny_options_set(options, "neighbors", "200");
-        ny_options_set(options, "max-distance", limits[l]);
-        ny_options_set(options, "restart", "yes");
         ny_context_set_threads(ctx, (unsigned)atoi(threads[l]));
         assert_int_equal(ny_graph(ctx, store, "plain", options, &plain), NY_OK);
         ny_options_set(options, "connect", "yes");
@@ -128,10 +126,6 @@ TEST(bridges_are_a_minimum_spanning_tree)
             assert_int_equal(bridges[k].to, tree[k].to);
             assert_true(fabs(bridges[k].length - tree[k].length) < 1e-9 * tree[k].length);
         }
-        ny_store_close(handle);
-        ny_report_free(plain);
-        ny_report_free(joined);
-        ny_options_free(options);
     }
 }
 

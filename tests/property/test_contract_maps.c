@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "maps/graph_map.h"
 #include "support/files.h"
+#include "support/results.h"
 
 /* One way to fit a map. */
 struct way {
@@ -55,14 +56,13 @@ static struct ny_options *options_of(const struct way *way)
 /* The coordinates under `name`, of *rows rows. */
 static float *fit_with(const struct way *way, const char *name, unsigned threads, uint64_t *rows)
 {
-    struct ny_options *options = options_of(way);
+    OWNED(ny_options) *options = options_of(way);
     uint64_t columns;
     float *Y;
 
     ny_context_set_threads(ctx, threads);
     if (ny_fit(ctx, of.path, name, options, NULL))
         fail_msg("%s: %s", way->map->name, ny_context_message(ctx));
-    ny_options_free(options);
     assert_int_equal(ny_embedding_shape(ctx, of.path, name, rows, &columns), NY_OK);
     assert_int_equal(columns, P);
     Y = lend(*rows * P * sizeof(*Y));
@@ -72,15 +72,12 @@ static float *fit_with(const struct way *way, const char *name, unsigned threads
 
 static void check_plan(const struct way *way)
 {
-    struct ny_options *options = options_of(way);
-    struct ny_report *report;
-    double fits = 0, flops = 0;
+    OWNED(ny_options) *options = options_of(way);
+    OWNED(ny_report) *report = NULL;
 
     assert_int_equal(ny_plan(ctx, of.path, options, &report), NY_OK);
-    assert_true(ny_report_number(report, "fits", &fits) && fits == 1);
-    assert_true(ny_report_number(report, "flops", &flops) && flops > 0);
-    ny_report_free(report);
-    ny_options_free(options);
+    assert_true(number_of(report, "fits") == 1);
+    assert_true(number_of(report, "flops") > 0);
 }
 
 /* Finite, and no column is all the same. */

@@ -1,6 +1,7 @@
 /* Measures of pairs of rows, through the public interface, against their definitions by plain loops
  * over all pairs. */
 #include "judged_case.h"
+#include "support/results.h"
 
 /* Rank of j from i, the first row nearer of those that are as far: a sorted list is not needed. */
 static size_t rank_from(const float *rows, size_t d, size_t i, size_t j)
@@ -165,14 +166,14 @@ TEST(samples)
 
     make(&of, 0, fits[0]);
     judge(&of, "");
-    assert_int_equal(ny_report_number(of.report, "distance_error", &all), 1);
+    all = number_of(of.report, "distance_error");
     for (unsigned seed = 0; seed < 30; seed++) {
         char text[40];
 
         snprintf(text, sizeof(text), "sample=80 seed=%u", seed);
         judge(&of, text);
-        assert_int_equal(ny_report_number(of.report, "distance_error", &part), 1);
-        assert_int_equal(ny_report_number(of.report, "distance_standard_error", &error), 1);
+        part = number_of(of.report, "distance_error");
+        error = number_of(of.report, "distance_standard_error");
         assert_true(error > 0 && fabs(part - all) < 5 * error);
         sum += pow((part - all) / error, 2);
     }

@@ -10,6 +10,7 @@
 #include "support/api_fixture.h"
 #include "support/brute.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/test.h"
 
 /* ROWS rows, of which EARLY are there first. Values are in ACTIVE columns, far apart in WIDE ones
@@ -73,13 +74,10 @@ static struct ny_table table_of(const struct points *p, size_t first, size_t row
 static void append(const struct points *p, size_t first, size_t rows)
 {
     struct ny_table table = table_of(p, first, rows);
-    struct ny_options *options;
+    OWNED(ny_options) *options =
+        options_with(c.ctx, "%s %s", first ? "append=yes" : "", p->sparse ? "layout=sparse" : "");
 
-    assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
-    if (first) assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
-    if (p->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
     assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
-    ny_options_free(options);
 }
 
 /* ---- by plain loops -------------------------------------------------------------------------- */
@@ -117,28 +115,7 @@ static double *features_of(const struct points *p, size_t n, const char *map, bo
 
 static double *part(const char *name, const char *what, size_t n, size_t count)
 {
-    double *values = lend_zeros(n * count * sizeof(double));
-    uint64_t rows, columns;
-    struct ny_view *view;
-    int type;
-
-    assert_int_equal(ny_view_open(&view, c.ctx, c.store, name), NY_OK);
-    assert_int_equal(ny_view_shape(view, what, &rows, &columns, &type), NY_OK);
-    assert_int_equal(rows, n);
-    assert_true(columns == count || (count == 1 && !columns));
-    assert_int_equal(ny_view_read(view, what, 0, n, values), NY_OK);
-    ny_view_free(view);
-    for (size_t i = n * count; type == NY_F32 && i-- > 0;) /* from the last on, in place */
-        values[i] = (double)((const float *)(const void *)values)[i];
-    return values;
-}
-
-static double number(const struct ny_report *report, const char *key)
-{
-    double value = NAN;
-
-    if (!ny_report_number(report, key, &value)) fail_msg("no %s", key);
-    return value;
+    return part_of_result(c.ctx, c.store, name, what, n, count);
 }
 
 static void near(double found, double wanted, double tolerance, const char *what)
@@ -196,13 +173,12 @@ static void check_placed(const struct points *p, const char *name, size_t n)
 {
     struct ny_table table = table_of(p, 0, n);
     double *Y = part(name, "embedding", n, P), *placed = lend_zeros(n * P * sizeof(double));
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
 
     assert_int_equal(ny_model_open(&model, c.ctx, c.store, name), NY_OK);
     assert_int_equal(ny_model_place(model, &table, NY_F64, placed, 0), NY_OK);
     for (size_t i = 0; i < n * P; i++)
         near(placed[i], Y[i], 0, "a placed row");
-    ny_model_free(model);
 }
 
 static void check_result(const struct points *p, const char *name, size_t n, const char *map,
@@ -214,7 +190,7 @@ static void check_result(const struct points *p, const char *name, size_t n, con
            *V = lend_zeros(ACTIVE * ACTIVE * sizeof(double)), values[ACTIVE];
     double *found = part(name, "eigenvalues", pairs, 1), *U = part(name, "eigenvectors", n, pairs),
            trace = 0, kept = 0, error, sd;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     brute_multiply_t(Z, Z, A, n, ACTIVE, ACTIVE);
     brute_eigen(A, ACTIVE, values, V);
@@ -228,34 +204,31 @@ static void check_result(const struct points *p, const char *name, size_t n, con
     assert_int_equal(ny_result_report(c.ctx, c.store, name, &report), NY_OK);
     assert_string_equal(ny_report_text(report, "way"), "krylov");
     assert_string_equal(ny_report_text(report, "side"), n < p->d ? "rows" : "columns");
-    near(number(report, "trace"), trace, 1e-5 * trace, "trace");
-    near(number(report, "trace_error"), 0, 0, "trace error");
-    near(number(report, "variance_kept"), (kept - divided) / trace, 1e-5,
+    near(number_of(report, "trace"), trace, 1e-5 * trace, "trace");
+    near(number_of(report, "trace_error"), 0, 0, "trace error");
+    near(number_of(report, "variance_kept"), (kept - divided) / trace, 1e-5,
          "variance kept"); /* the trivial pair is left out */
-    near(number(report, "converged"), (double)pairs, 0, "pairs that are found");
-    near(number(report, "rows_empty"), p->empty, 0, "empty rows");
-    error = number(report, "probe_error");
-    sd = number(report, "probe_standard_error");
+    near(number_of(report, "converged"), (double)pairs, 0, "pairs that are found");
+    near(number_of(report, "rows_empty"), p->empty, 0, "empty rows");
+    error = number_of(report, "probe_error");
+    sd = number_of(report, "probe_standard_error");
     near(error, error_of(values, pairs), 6 * sd + 1e-6, "probe");
-    ny_report_free(report);
     check_placed(p, name, n);
+}
+
+/* The kernel as an option; pca has one alone. */
+static const char *kernel_of(const char *map, bool cosine)
+{
+    return strcmp(map, "pca") == 0 ? "" : cosine ? "kernel=cosine" : "kernel=linear";
 }
 
 static void fit(const char *name, const char *map, bool cosine, const char *update)
 {
-    const char *const options[][2] = {{"map", map},        {"kernel", cosine ? "cosine" : "linear"},
-                                      {"approx", "exact"}, {"components", "6"},
-                                      {"probe", "60"},     {"update", update}};
-    struct ny_options *chosen;
-
-    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !(update && i < 5); i++)
-        if (options[i][1] && !(i == 1 && strcmp(map, "pca") == 0))
-            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
-    if (update) assert_int_equal(ny_options_set(chosen, "update", update), NY_OK);
-    if (ny_fit(c.ctx, c.store, name, chosen, NULL) != NY_OK)
-        fail_msg("%s %s: %s", name, map, ny_context_message(c.ctx));
-    ny_options_free(chosen);
+    if (update)
+        must_fit(c.ctx, c.store, name, NULL, "update=%s", update);
+    else
+        must_fit(c.ctx, c.store, name, NULL, "map=%s %s approx=exact components=6 probe=60", map,
+                 kernel_of(map, cosine));
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
@@ -305,27 +278,13 @@ static void fit_sketch(const char *approx, const char *map, bool cosine, const c
 {
     bool gaussian = strcmp(approx, "gaussian") == 0;
     bool divided = strstr(map, "lap") || strstr(map, "diff");
-    const char *const options[][2] = {
-        {"map", map},
-        {"kernel", cosine ? "cosine" : "linear"},
-        {"approx", approx},
-        {"components", "6"},
-        {"precision", precision},
-        {gaussian ? "landmarks" : "oversample", gaussian ? "140" : "26"},
-        {"probe", "60"},
-        {"restart", "yes"}};
-    struct ny_options *chosen;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
-    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        if (!(i == 1 && strcmp(map, "pca") == 0))
-            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
-    if (ny_fit(c.ctx, c.store, "sketch", chosen, &report) != NY_OK)
-        fail_msg("%s %s: %s", approx, map, ny_context_message(c.ctx));
-    ny_options_free(chosen);
-    near(number(report, "passes"), 1 + (gaussian ? 4 : 6) + 2 * divided, 0, "passes");
-    ny_report_free(report);
+    must_fit(c.ctx, c.store, "sketch", &report,
+             "map=%s %s approx=%s components=6 precision=%s %s probe=60 restart=yes", map,
+             kernel_of(map, cosine), approx, precision,
+             gaussian ? "landmarks=140" : "oversample=26");
+    near(number_of(report, "passes"), 1 + (gaussian ? 4 : 6) + 2 * divided, 0, "passes");
 }
 
 static void check_sketch(const struct points *p, const char *map, bool cosine, double tolerance)
@@ -336,7 +295,7 @@ static void check_sketch(const struct points *p, const char *map, bool cosine, d
            values[ACTIVE];
     double *found = part("sketch", "eigenvalues", pairs, 1),
            *U = part("sketch", "eigenvectors", ROWS, pairs);
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     brute_multiply_t(Z, Z, A, ROWS, ACTIVE, ACTIVE);
     brute_eigen(A, ACTIVE, values, V);
@@ -344,9 +303,8 @@ static void check_sketch(const struct points *p, const char *map, bool cosine, d
         near(found[k], values[k], tolerance * values[0], "an eigenvalue");
     check_vectors(Z, ROWS, U, pairs, values);
     assert_int_equal(ny_result_report(c.ctx, c.store, "sketch", &report), NY_OK);
-    near(number(report, "probe_error"), error_of(values, pairs),
-         6 * number(report, "probe_standard_error") + 1e-6, "probe");
-    ny_report_free(report);
+    near(number_of(report, "probe_error"), error_of(values, pairs),
+         6 * number_of(report, "probe_standard_error") + 1e-6, "probe");
 }
 
 static void try_sketches(size_t d, bool sparse)
@@ -389,7 +347,7 @@ static void check_signs(const struct points *p, const char *name, size_t count)
     struct ny_table table = {.struct_bytes = sizeof(table), .dtype = NY_F32, .rows = ACTIVE};
     float *rows = lend_zeros(ACTIVE * p->d * sizeof(float));
     double *V = lend_zeros(ACTIVE * count * sizeof(double));
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
 
     for (size_t j = 0; j < ACTIVE; j++)
         rows[j * p->d + j * p->stride] = 1;
@@ -404,7 +362,6 @@ static void check_signs(const struct points *p, const char *name, size_t count)
             if (fabs(V[j * count + k]) > fabs(V[largest * count + k])) largest = j;
         assert_true(V[largest * count + k] > 0);
     }
-    ny_model_free(model);
 }
 
 /* Vectors are ZV/√λ of the vectors V (rows) of ZᵀZ, to the rounding of f32 in which they are
@@ -448,13 +405,10 @@ TEST(the_error_that_was_asked_for)
     brute_multiply_t(Z, Z, A, ROWS, ACTIVE, ACTIVE);
     brute_eigen(A, ACTIVE, values, V);
     for (size_t t = 0; t < 4; t++) {
-        struct ny_options *options;
         double *found, *U, tolerance = strtod(tolerances[t], NULL);
 
-        options = options_with(c.ctx, "map=svd kernel=linear approx=exact components=9 tol=%s",
-                               tolerances[t]);
-        assert_int_equal(ny_fit(c.ctx, c.store, tolerances[t], options, NULL), NY_OK);
-        ny_options_free(options);
+        must_fit(c.ctx, c.store, tolerances[t], NULL,
+                 "map=svd kernel=linear approx=exact components=9 tol=%s", tolerances[t]);
         check_signs(&p, tolerances[t], 9);
         U = part(tolerances[t], "eigenvectors", ROWS, 9);
         check_orthonormal(U, ROWS, 9);

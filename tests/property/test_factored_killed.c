@@ -4,6 +4,7 @@
  * was not killed.
  */
 #include "support/killed.h"
+#include "support/results.h"
 
 #include "base/context.h"
 #include "base/random.h"
@@ -22,14 +23,13 @@ static int job(struct ny_context *own)
     static const char *const chosen[][2] = {{"map", "kpca"},     {"kernel", "cosine"},
                                             {"approx", "exact"}, {"components", "3"},
                                             {"tol", "0.2"},      {"max-passes", "2"}};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, own);
 
     ny_context_set_checkpoint(own, 0);
     for (size_t i = 0; !err && i < sizeof(chosen) / sizeof(chosen[0]); i++)
         err = ny_options_set(options, chosen[i][0], chosen[i][1]);
     if (!err) err = ny_fit(own, now, "m", options, NULL);
-    ny_options_free(options);
     return err;
 }
 
@@ -63,13 +63,12 @@ static int append(uint64_t row, uint64_t rows, const char *shard)
                                    .row_start = first + row,
                                    .column = column,
                                    .entries = ROWS * VALUES};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, ctx);
 
     if (!err) err = ny_options_set(options, "layout", "sparse");
     if (!err && shard) err = ny_options_set(options, "shard", shard);
     if (!err) err = ny_append(ctx, before, &table, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
@@ -92,26 +91,17 @@ static void stop(void)
 
 static double *embedding(void)
 {
-    double *values = lend(ROWS * P * sizeof(double));
-    struct ny_view *view;
-
-    assert_int_equal(ny_view_open(&view, ctx, now, "m"), NY_OK);
-    assert_int_equal(ny_view_read(view, "embedding", 0, ROWS, values), NY_OK);
-    ny_view_free(view);
-    return values;
+    return part_of_result(ctx, now, "m", "embedding", ROWS, P);
 }
 
 /* The trace of all rows, which the first pass counts. */
 static double trace_of(const char *side)
 {
-    struct ny_report *report;
-    double trace = -1;
+    OWNED(ny_report) *report = NULL;
 
     assert_int_equal(ny_result_report(ctx, now, "m", &report), NY_OK);
     assert_string_equal(ny_report_text(report, "side"), side);
-    assert_true(ny_report_number(report, "trace", &trace));
-    ny_report_free(report);
-    return trace;
+    return number_of(report, "trace");
 }
 
 /* Kills at each of the first syncs, and then at every third, and compares what the same command

@@ -7,6 +7,7 @@
 #include "nystream_memory.h"
 #include "support/api_fixture.h"
 #include "support/brute.h"
+#include "support/results.h"
 #include "support/test.h"
 
 /* Each shape is one of n and d, and the other is the other. Two columns are special: FULL has a
@@ -47,7 +48,7 @@ static void keep(const struct shape *s)
                              .rows = s->n,
                              .columns = s->d,
                              .values = values};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     uint32_t at = 0;
 
     for (size_t i = 0; i < s->n; i++) {
@@ -68,7 +69,6 @@ static void keep(const struct shape *s)
     assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
     if (s->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
     assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
-    ny_options_free(options);
 }
 
 /* ---- by plain loops ------------------------------------------------------------------------- */
@@ -151,34 +151,17 @@ static void eigenvalues_of(const struct shape *s, const double *Z, double found[
 
 static double *part(const char *what, size_t rows, size_t columns)
 {
-    double *numbers = lend_zeros(rows * columns * sizeof(double));
-    uint64_t n, count;
-    struct ny_view *view;
-    int type;
-
-    assert_int_equal(ny_view_open(&view, c.ctx, c.store, "f"), NY_OK);
-    assert_int_equal(ny_view_shape(view, what, &n, &count, &type), NY_OK);
-    assert_true(n == rows && (count == columns || (columns == 1 && !count)) && type == NY_F64);
-    assert_int_equal(ny_view_read(view, what, 0, n, numbers), NY_OK);
-    ny_view_free(view);
-    return numbers;
+    return part_of_result(c.ctx, c.store, "f", what, rows, columns);
 }
 
 /* Fits in f64, in which nothing but the products' own rounding is lost. */
 static void fit(const char *scale, const char *map, const char *kernel)
 {
-    const char *const options[][2] = {
-        {"map", map},        {"kernel", kernel},   {"scale", scale}, {"components", "4"},
-        {"approx", "exact"}, {"precision", "f64"}, {"tol", "1e-10"}, {"restart", "yes"}};
-    struct ny_options *chosen;
+    bool pca = strcmp(map, "pca") == 0; /* which has one kernel alone */
 
-    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
-    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-        if (!(i == 1 && strcmp(map, "pca") == 0))
-            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
-    if (ny_fit(c.ctx, c.store, "f", chosen, NULL) != NY_OK)
-        fail_msg("%s %s %s: %s", map, kernel, scale, ny_context_message(c.ctx));
-    ny_options_free(chosen);
+    must_fit(c.ctx, c.store, "f", NULL,
+             "map=%s %s%s scale=%s components=4 approx=exact precision=f64 tol=1e-10 restart=yes",
+             map, pca ? "" : "kernel=", pca ? "" : kernel, scale);
 }
 
 /* ‖KÛ − ÛΛ̂‖ of one pair, by a product with Zᵀ and one with Z; K is large where λ is. */

@@ -8,6 +8,7 @@
 #include "nystream.h"
 #include "property/made_up_rows.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_folder.h"
 
 enum { N = 34000, D = 5 };
@@ -24,21 +25,16 @@ static void import(void)
 /* Returns the trace error of a fit of all rows. */
 static double error_of_all(const char *words, size_t m)
 {
-    struct ny_options *options = options_with(ctx, "landmarks=%zu %s", m, words);
-    struct ny_report *report;
-    double error = 0;
+    OWNED(ny_report) *report = NULL;
 
-    CHECK(ny_fit(ctx, path, "x", options, &report));
-    assert_true(ny_report_number(report, "trace_error", &error));
-    ny_report_free(report);
-    ny_options_free(options);
-    return error;
+    must_fit(ctx, path, "x", &report, "landmarks=%zu %s", m, words);
+    return number_of(report, "trace_error");
 }
 
 TEST(the_error_of_a_sample_is_that_of_all_rows)
 {
     static const char words[] = "gamma=8 components=3 select=uniform restart=yes";
-    struct ny_options *options = options_with(ctx, "trace-error=0.05 %s", words);
+    OWNED(ny_options) *options = options_with(ctx, "trace-error=0.05 %s", words);
     struct ny_owned_settings settings = {0};
     struct ny_curve curve = {0};
     struct ny_store *store;
@@ -52,7 +48,6 @@ TEST(the_error_of_a_sample_is_that_of_all_rows)
     CHECK(ny_forecast(store, options, &settings.fit, &curve));
     ny_settings_release(&settings, ctx);
     ny_store_close(store);
-    ny_options_free(options);
     assert_true(curve.count > 1);
     last = curve.at[curve.count - 1];
     truth = error_of_all(words, (size_t)last.m);

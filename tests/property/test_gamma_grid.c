@@ -8,6 +8,7 @@
 #include "nystream.h"
 #include "support/brute.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/folder.h"
 
 enum { N = 90, D = 3, M = 12, COMPONENTS = 4 };
@@ -192,16 +193,14 @@ static void check_row(const struct kind *kind, const json_t *row, const size_t *
 
 static json_t *grid_of(const struct kind *kind, const char *widths)
 {
-    struct ny_options *options = options_of(kind);
-    struct ny_report *report;
+    OWNED(ny_options) *options = options_of(kind);
+    OWNED(ny_report) *report = NULL;
     json_t *json;
 
     set(options, "gamma-grid", widths);
     CHECK(ny_gamma_grid(ctx, store, options, &report));
     json = json_loads(ny_report_json(report), 0, NULL);
     assert_non_null(json);
-    ny_report_free(report);
-    ny_options_free(options);
     return json;
 }
 
@@ -211,7 +210,7 @@ TEST(figures_are_those_of_brute_force)
 
     sample_order(order);
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        json_t *json = grid_of(&kinds[k], "0.05,0.5,4");
+        OWNED(json_t) *json = grid_of(&kinds[k], "0.05,0.5,4");
         const json_t *grid = json_object_get(json, "grid"), *row;
         size_t i;
 
@@ -222,7 +221,6 @@ TEST(figures_are_those_of_brute_force)
         {
             check_row(&kinds[k], row, order);
         }
-        json_decref(json);
     }
 }
 
@@ -230,26 +228,23 @@ TEST(figures_are_those_of_brute_force)
 TEST(a_fit_certifies_what_was_expected)
 {
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-        struct ny_options *options = options_of(&kinds[k]);
-        json_t *json = grid_of(&kinds[k], "auto");
+        OWNED(ny_options) *options = options_of(&kinds[k]);
+        OWNED(json_t) *json = grid_of(&kinds[k], "auto");
         const json_t *grid = json_object_get(json, "grid");
         const json_t *centre = json_array_get(grid, json_array_size(grid) / 2);
-        struct ny_report *report;
+        OWNED(ny_report) *report = NULL;
         double gamma, error;
 
         set(options, "approx", "projected");
         set(options, "precision", "f64");
         CHECK(ny_fit(ctx, store, "fit", options, &report));
-        assert_true(ny_report_number(report, "gamma", &gamma));
-        assert_true(ny_report_number(report, "trace_error", &error));
+        gamma = number_of(report, "gamma");
+        error = number_of(report, "trace_error");
         near(json, "centre", gamma, 1e-12);
         near(centre, "gamma", gamma, 1e-12);
         /* Implicit averages are those of K̃, the grid's are those of K. */
         near(centre, "trace_error", error, strcmp(kinds[k].map, "kpca") ? 1e-6 : 0.2);
         assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
-        ny_report_free(report);
-        ny_options_free(options);
-        json_decref(json);
     }
 }
 
@@ -286,7 +281,7 @@ TEST(errors_of_divided_maps_are_those_of_fits)
         set(options, "gamma", widths[k / 2]);
         set(options, "approx", "projected");
         CHECK(ny_fit(ctx, other, "fit", options, &report));
-        assert_true(ny_report_number(report, "trace_error", &error));
+        error = number_of(report, "trace_error");
         near(row, "trace_error", error, 0.06);
         assert_int_equal(ny_remove(ctx, other, "fit"), NY_OK);
         ny_report_free(report);
@@ -302,19 +297,16 @@ TEST(the_share_in_top_is_that_of_an_exact_fit)
 
     for (size_t k = 0; k < sizeof(maps) / sizeof(*maps); k++) {
         const struct kind kind = {"rbf", maps[k], NULL};
-        json_t *json = grid_of(&kind, "0.5");
-        struct ny_options *options;
-        struct ny_report *report;
+        OWNED(json_t) *json = grid_of(&kind, "0.5");
+        OWNED(ny_options) *options = NULL;
+        OWNED(ny_report) *report = NULL;
         double kept;
 
         options = options_with(ctx, "map=%s approx=exact gamma=0.5 components=4", maps[k]);
         CHECK(ny_fit(ctx, store, "fit", options, &report));
-        assert_true(ny_report_number(report, "variance_kept", &kept));
+        kept = number_of(report, "variance_kept");
         near(json_array_get(json_object_get(json, "grid"), 0), "top_share", kept, 1e-4);
         assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
-        ny_report_free(report);
-        ny_options_free(options);
-        json_decref(json);
     }
 }
 
@@ -322,17 +314,15 @@ TEST(the_share_in_top_is_that_of_an_exact_fit)
 TEST(a_width_that_a_fit_refuses_is_said_to_be_one)
 {
     static const struct kind kind = {"rbf", "laplacian", NULL};
-    json_t *json = grid_of(&kind, "2000");
+    OWNED(json_t) *json = grid_of(&kind, "2000");
     const json_t *row = json_array_get(json_object_get(json, "grid"), 0);
-    struct ny_options *options = options_of(&kind);
+    OWNED(ny_options) *options = options_of(&kind);
 
     set(options, "gamma", "2000");
     set(options, "approx", "projected");
     assert_int_equal(ny_fit(ctx, store, "fit", options, NULL), NY_ENUMERIC);
     assert_true(json_is_null(json_object_get(row, "trace_error")));
     assert_non_null(strstr(json_string_value(json_object_get(row, "reading")), "no fit"));
-    ny_options_free(options);
-    json_decref(json);
 }
 
 /* A budget too small for the sample makes a smaller one. */
@@ -352,7 +342,7 @@ TEST(a_small_budget_makes_a_small_sample)
     set(options, "memory", "80M");
     set(options, "gamma-grid", "1");
     CHECK(ny_gamma_grid(ctx, other, options, &report));
-    assert_true(ny_report_number(report, "sample_rows", &rows));
+    rows = number_of(report, "sample_rows");
     assert_true(rows >= 200 && rows < 2012);
     ny_report_free(report);
     ny_options_free(options);
@@ -365,13 +355,12 @@ TEST(lists_that_are_none_are_refused)
     static const struct kind rbf = {"rbf", "svd", NULL};
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        struct ny_options *options = options_of(&rbf);
+        OWNED(ny_options) *options = options_of(&rbf);
         struct ny_report *report;
 
         set(options, "gamma-grid", lists[i]);
         assert_int_equal(ny_gamma_grid(ctx, store, options, &report), NY_EUSAGE);
         assert_non_null(strstr(ny_context_message(ctx), "0.01,0.1,1"));
-        ny_options_free(options);
     }
 }
 

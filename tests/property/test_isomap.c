@@ -3,6 +3,7 @@
 #include "roll_case.h"
 
 #include "support/brute.h"
+#include "support/results.h"
 
 enum { M = 60 };
 
@@ -114,7 +115,7 @@ static void check_distances(const char *name, const double *Y)
 {
     double x = 0, y = 0, xx = 0, yy = 0, xy = 0, pairs = (double)(count * (count - 1));
     double variance, kept, want, preserved;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++) {
@@ -128,9 +129,8 @@ static void check_distances(const char *name, const double *Y)
         }
     preserved = 1 - sqrt((xx - 2 * xy + yy) / xx);
     assert_int_equal(ny_result_report(ctx, store, name, &report), NY_OK);
-    assert_true(ny_report_number(report, "residual_variance", &variance));
-    assert_true(ny_report_number(report, "distance_preservation", &kept));
-    ny_report_free(report);
+    variance = number_of(report, "residual_variance");
+    kept = number_of(report, "distance_preservation");
     xy -= x * y / pairs;
     want = 1 - xy * xy / ((xx - x * x / pairs) * (yy - y * y / pairs));
     assert_true(fabs(variance - want) < 0.05 * want);

@@ -101,7 +101,7 @@ static void check_points(const char *store, const double *wanted, int type)
 {
     double back[M * D];
     uint64_t rows, columns;
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     int found;
 
     memset(back, 255, sizeof(back));
@@ -111,7 +111,6 @@ static void check_points(const char *store, const double *wanted, int type)
     assert_int_equal(ny_view_read(view, "landmark-points", 0, M, back), NY_OK);
     for (int i = 0; i < M * D; i++)
         assert_true((type == NY_F64 ? back[i] : (double)((float *)(void *)back)[i]) == wanted[i]);
-    ny_view_free(view);
 }
 
 /* All components of --map svd: y·y′ = K̃ of any two rows, and the trace that is left out. Points are
@@ -119,13 +118,11 @@ static void check_points(const char *store, const double *wanted, int type)
 static void check_fit(const char *store, struct ny_report *report, const double *x, size_t n,
                       int dtype)
 {
-    double *Z = lend(n * M * sizeof(double)), *Y = lend(n * M * sizeof(double)), left = 0;
+    double *Z = lend(n * M * sizeof(double)), *Y, left = 0;
     double wanted_points[M * D];
-    struct ny_view *view;
 
     approximate(x, n, Z);
-    assert_int_equal(ny_view_open(&view, ctx, store, "fit"), NY_OK);
-    assert_int_equal(ny_view_read(view, "embedding", 0, n, Y), NY_OK);
+    Y = part_of_result(ctx, store, "fit", "embedding", n, M);
     for (size_t i = 0; i < n; i++) {
         size_t j = (i * 31 + 5) % n;
         double is = dot(Y + i * M, Y + j * M, M), wanted = dot(Z + i * M, Z + j * M, M);
@@ -134,9 +131,8 @@ static void check_fit(const char *store, struct ny_report *report, const double 
         if (!(fabs(is - wanted) <= 1e-6))
             fail_msg("%s: rows %zu and %zu: %.9g, not %.9g", store, i, j, is, wanted);
     }
-    assert_true(fabs(number(report, "trace_error") - left / (double)n) < 1e-6);
-    assert_true(number(report, "landmarks") == M);
-    ny_view_free(view);
+    assert_true(fabs(number_of(report, "trace_error") - left / (double)n) < 1e-6);
+    assert_true(number_of(report, "landmarks") == M);
     for (int i = 0; i < M * D; i++)
         wanted_points[i] = (double)given[i];
     check_points(store, wanted_points, dtype);
@@ -155,7 +151,7 @@ TEST(rows_of_each_type)
         struct ny_table table = {
             .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = N, .columns = D, .values = x};
         struct ny_options *options;
-        struct ny_report *report;
+        OWNED(ny_report) *report = NULL;
         char store[200];
 
         for (size_t i = 0; i < N * D; i++) {
@@ -173,7 +169,6 @@ TEST(rows_of_each_type)
         ny_options_free(options);
         report = fit_well(&all_components, store, NULL);
         check_fit(store, report, x, N, dtype == NY_F64 ? NY_F64 : NY_F32);
-        ny_report_free(report);
         case_remove(store);
     }
 }
@@ -211,7 +206,7 @@ TEST(sparse_rows)
     struct ny_table table = {
         .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
     struct ny_options *options;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     char store[200];
 
     path_of(store, "sparse.nys");
@@ -224,7 +219,6 @@ TEST(sparse_rows)
     report = fit_well(&all_components, store, NULL);
     check_fit(store, report, x, FIRST, NY_F32);
     assert_int_equal(kept_points(store).slots, D);
-    ny_report_free(report);
     case_remove(store);
 }
 
@@ -256,13 +250,12 @@ TEST(points_with_zeros_among_sparse_rows)
             row_start[i + 1] = 2 * i + 2;
         }
     for (int form = 0; form < 2; form++) {
-        struct ny_options *options;
+        OWNED(ny_options) *options = NULL;
 
         assert_int_equal(ny_options_new(&options, ctx), NY_OK);
         CHECK(ny_options_set_table(options, "landmarks-points", form ? &csr : &dense));
         assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
         CHECK(ny_fit(ctx, store, "fit", options, NULL));
-        ny_options_free(options);
         check_points(store, values, NY_F32);
         assert_int_equal(kept_points(store).slots, 2);
     }
@@ -323,11 +316,10 @@ TEST(rows_give_the_bits_of_their_numbers)
 static void fit_wide(const char *store, const char *option, const struct ny_table *table,
                      size_t rows, float *embedding)
 {
-    struct ny_options *options = options_with(ctx, "gamma=1e-5");
+    OWNED(ny_options) *options = options_with(ctx, "gamma=1e-5");
 
     assert_int_equal(ny_options_set_table(options, option, table), NY_OK);
     CHECK(ny_fit(ctx, store, option, options, NULL));
-    ny_options_free(options);
     assert_int_equal(ny_embedding_read(ctx, store, option, 0, rows, embedding), NY_OK);
 }
 
@@ -337,7 +329,7 @@ static void check_chunks(const char *path, const float *x, size_t rows, size_t d
     size_t row = d * sizeof(float), all = rows * row, at = 0;
     size_t whole = NY_CHUNK_BYTES / row * row, most = whole ? whole : NY_CHUNK_BYTES;
     struct ny_chunk chunk = {.data = lend(NY_CHUNK_BYTES), .capacity = NY_CHUNK_BYTES};
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
 
     assert_non_null(chunk.data);
     assert_int_equal(ny_store_open(&store, ctx, path), NY_OK);
@@ -349,7 +341,6 @@ static void check_chunks(const char *path, const float *x, size_t rows, size_t d
         assert_memory_equal(chunk.data, (const char *)x + at, wanted);
         at += wanted;
     }
-    ny_store_close(store);
 }
 
 /* Makes the last chunk of a row of several shorter: the row is refused, others are read. */
@@ -357,7 +348,7 @@ static void refuse_a_short_chunk(const char *path, size_t rows, size_t d, float 
 {
     struct ny_store *store;
     struct ny_batch *batch;
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
 
     assert_int_equal(ny_store_open(&store, ctx, path), NY_OK);
     assert_int_equal(ny_batch_begin(&batch, store), NY_OK);
@@ -367,7 +358,6 @@ static void refuse_a_short_chunk(const char *path, size_t rows, size_t d, float 
     assert_int_equal(ny_view_open(&view, ctx, path, "landmarks-points"), NY_OK);
     assert_int_equal(ny_view_read(view, "landmark-points", rows - 2, 1, back), NY_OK);
     assert_int_equal(ny_view_read(view, "landmark-points", rows - 1, 1, back + d), NY_ESTORE);
-    ny_view_free(view);
 }
 
 /* Landmarks of several to a chunk, and of several chunks each; all rows are landmarks. */
@@ -432,7 +422,7 @@ TEST(jobs_go_on_and_are_updated_without_the_file)
     ny_context_interrupt(ctx, 0);
     assert_int_equal(remove(points_file), 0);
     CHECK(ny_resume(ctx, store, "fit", &report));
-    assert_true(number(report, "n") == FIRST);
+    assert_true(number_of(report, "n") == FIRST);
     ny_report_free(report);
     append(store, FIRST, SECOND);
     ny_report_free(fit_well(&all_components, store, "frozen"));

@@ -10,6 +10,7 @@
 #include "nystream.h"
 #include "support/brute.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/folder.h"
 
 enum { ROWS = 130, MANY = 2100, D = 5, M = 24, P = 3 };
@@ -46,14 +47,6 @@ static void set(struct ny_options *options, const char *name, const char *value)
     CHECK(ny_options_set(options, name, value));
 }
 
-static double number_of(const struct ny_report *report, const char *key)
-{
-    double value = NAN;
-
-    assert_true(ny_report_number(report, key, &value));
-    return value;
-}
-
 /* Fits under the name x; what it says of the probe, γ, and of the error of each pair. */
 struct said {
     double columns, error, spread, gamma, rho[P + 1], se[P + 1], value[P + 1];
@@ -86,20 +79,19 @@ static bool knows_errors(const struct fit *fit)
 
 static void numbers_of(const struct ny_report *report, const char *key, size_t count, double *out)
 {
-    json_t *json = json_loads(ny_report_json(report), 0, NULL);
+    OWNED(json_t) *json = json_loads(ny_report_json(report), 0, NULL);
     const json_t *array = json_object_get(json, key);
 
     assert_int_equal(json_array_size(array), count);
     for (size_t k = 0; k < count; k++)
         out[k] = json_number_value(json_array_get(array, k));
-    json_decref(json);
 }
 
 static struct said run(const char *store, const struct fit *fit, const char *precision,
                        const char *probe, unsigned seed)
 {
-    struct ny_options *options;
-    struct ny_report *report;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_report) *report = NULL;
     struct said said = {0};
 
     options =
@@ -127,8 +119,6 @@ static struct said run(const char *store, const struct fit *fit, const char *pre
         numbers_of(report, "component_errors_se", pairs, said.se);
         numbers_of(report, "eigenvalues_corrected", pairs, said.value);
     }
-    ny_report_free(report);
-    ny_options_free(options);
     return said;
 }
 

@@ -8,6 +8,7 @@
 #include "support/small.h"
 #include "support/store_folder.h"
 #include "support/test.h"
+#include "support/results.h"
 
 enum { N = 70, R = 12, D = 4, ROWS = 64, P = 3 };
 
@@ -167,27 +168,20 @@ static void read_matrix(const char *name, double *Y)
 
 static void check_fit(const char *approx, const char *map, const char *precision)
 {
-    const char *const option[][2] = {{"approx", approx},         {"map", map},
-                                     {"components", "3"},        {"precision", precision},
-                                     {strcmp(approx, "gaussian") == 0 ? "landmarks" : "oversample",
-                                      "64"}};
     double K[ROWS * ROWS], V[ROWS * ROWS], values[ROWS], y[ROWS], Y[ROWS * P], T[ROWS * P];
     double tolerance = strcmp(precision, "f64") == 0 ? 1e-8 : 3e-5, gamma = 0;
     double trace, told, kept = 0;
     bool divided = strcmp(map, "laplacian") == 0 || strcmp(map, "diffusion") == 0;
     char in[160], out[160], again[160];
-    struct ny_options *options;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     snprintf(in, sizeof(in), "%s/in.csv", directory);
     snprintf(out, sizeof(out), "%s/out.csv", directory);
     snprintf(again, sizeof(again), "%s/again.csv", directory);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++)
-        assert_int_equal(ny_options_set(options, option[i][0], option[i][1]), NY_OK);
-    assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
-    CHECK(ny_fit(ctx, path, "x", options, &report));
-    if (strcmp(map, "pca") != 0) assert_true(ny_report_number(report, "gamma", &gamma));
+    must_fit(ctx, path, "x", &report,
+             "approx=%s map=%s components=3 precision=%s %s=64 restart=yes", approx, map, precision,
+             strcmp(approx, "gaussian") == 0 ? "landmarks" : "oversample");
+    if (strcmp(map, "pca") != 0) gamma = number_of(report, "gamma");
     assert_int_equal(ny_export(ctx, path, "x", "embedding", out), NY_OK);
     CHECK(ny_transform(ctx, path, "x", in, again, NULL));
     read_matrix(out, Y);
@@ -195,11 +189,11 @@ static void check_fit(const char *approx, const char *map, const char *precision
     matrix_of(map, gamma, K);
     trace = brute_trace(K, ROWS);
     brute_eigen(K, ROWS, values, V);
-    assert_true(ny_report_number(report, "trace", &told));
+    told = number_of(report, "trace");
     near_to(told / trace, 1, tolerance);
     for (size_t k = 0; k < P; k++)
         kept += values[k + divided] / trace;
-    assert_true(ny_report_number(report, "variance_kept", &told));
+    told = number_of(report, "variance_kept");
     near_to(told, kept, tolerance);
     for (size_t k = 0; k < P; k++) {
         coordinate_of(map, values, V, k, y);
@@ -208,8 +202,6 @@ static void check_fit(const char *approx, const char *map, const char *precision
             near_to(T[i * P + k], y[i], tolerance);
         }
     }
-    ny_report_free(report);
-    ny_options_free(options);
 }
 
 TEST(a_range_of_all_space_gives_exact_maps)

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "support/api_fixture.h"
 #include "support/test.h"
+#include "support/results.h"
 
 enum { LONG = 260, SHORT = 40, P = 6 };
 
@@ -137,7 +138,7 @@ static void append(const struct points *p)
     uint32_t *row_start = lend_zeros((p->n + 1) * sizeof(uint32_t)),
              *column = lend_zeros(values * 4), at = 0;
     struct ny_table table = {.struct_bytes = sizeof(table), .rows = p->n, .columns = p->d};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
 
     for (size_t i = 0; i < p->n; i++) {
         for (size_t j = 0; j < p->d; j++) {
@@ -161,7 +162,6 @@ static void append(const struct points *p)
     assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
     if (p->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
     assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
-    ny_options_free(options);
 }
 
 /* The true eigenvalues of the matrix that the map decomposes, ZZᵀ. */
@@ -201,18 +201,12 @@ struct fit {
 
 static void run(const struct points *p, const struct fit *fit, const char *name)
 {
-    const char *const options[][2] = {
-        {"map", fit->map},   {"kernel", fit->cosine ? "cosine" : "linear"}, {"approx", "exact"},
-        {"components", "6"}, {"precision", p->f64 ? "f64" : "f32"},         {"tol", "1e-4"}};
-    struct ny_options *chosen;
-
-    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
-    for (size_t i = 0; i < 5 + (size_t)fit->products; i++)
-        if (i != 1 || strcmp(fit->map, "pca") != 0)
-            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
-    if (ny_fit(c.ctx, c.store, name, chosen, NULL) != NY_OK)
-        fail_msg("%s %s: %s", name, fit->map, ny_context_message(c.ctx));
-    ny_options_free(chosen);
+    must_fit(c.ctx, c.store, name, NULL, "map=%s %s approx=exact components=6 precision=%s %s",
+             fit->map,
+             strcmp(fit->map, "pca") == 0 ? ""
+             : fit->cosine                ? "kernel=cosine"
+                                          : "kernel=linear",
+             p->f64 ? "f64" : "f32", fit->products ? "tol=1e-4" : "");
 }
 
 /* The smallest share of the largest value that has to be told: rows in f32 have coordinates that
@@ -227,14 +221,11 @@ static void check(const struct points *p, const struct fit *fit, const char *nam
 {
     const double exact = 1e-4;
     size_t pairs = P + (strcmp(fit->map, "laplacian") == 0);
-    double truth[SHORT], found[P + 1];
-    struct ny_report *report;
-    struct ny_view *view;
+    double truth[SHORT], *found = part_of_result(c.ctx, c.store, name, "eigenvalues", pairs, 1);
+    OWNED(ny_report) *report = NULL;
     const char *way;
 
     true_values(p, fit->map, fit->cosine, truth);
-    assert_int_equal(ny_view_open(&view, c.ctx, c.store, name), NY_OK);
-    assert_int_equal(ny_view_read(view, "eigenvalues", 0, pairs, found), NY_OK);
     assert_int_equal(ny_result_report(c.ctx, c.store, name, &report), NY_OK);
     way = ny_report_text(report, "way");
     for (size_t k = 0; k < pairs; k++) {
@@ -246,8 +237,6 @@ static void check(const struct points *p, const struct fit *fit, const char *nam
                      fit->cosine ? "cosine" : "linear", way, ratio, k, found[k], truth[k],
                      truth[k] / truth[0]);
     }
-    ny_report_free(report);
-    ny_view_free(view);
 }
 
 static void try_points(struct points *p, double ratio, bool positive)

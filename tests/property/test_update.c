@@ -12,16 +12,16 @@ static void check_full(struct update_case test)
     path_of(store, "grown.nys");
     add_rows(&test, store, 0, FIRST);
     report = fit_well(&test, store, NULL);
-    total = number(report, "rows_read");
+    total = number_of(report, "rows_read");
     ny_report_free(report);
     for (int i = 1; i < 3; i++) {
         add_rows(&test, store, ends[i - 1], ends[i]);
         report = fit_well(&test, store, "full");
-        total += number(report, "rows_read");
-        joined += number(report, "landmarks_added");
-        assert_true(number(report, "n") == (double)ends[i]);
-        assert_true(number(report, "updates") == i);
-        assert_true(number(report, "total_rows_read") == total);
+        total += number_of(report, "rows_read");
+        joined += number_of(report, "landmarks_added");
+        assert_true(number_of(report, "n") == (double)ends[i]);
+        assert_true(number_of(report, "updates") == i);
+        assert_true(number_of(report, "total_rows_read") == total);
         assert_string_equal(ny_report_text(report, "mode"), "full");
         check_from_scratch(&test, store, report, ends[i]);
         ny_report_free(report);
@@ -44,9 +44,9 @@ static void check_frozen_then_full(struct update_case test)
     before = embedding_of(store, &n, &p);
     add_rows(&test, store, FIRST, SECOND);
     report = fit_well(&test, store, "frozen");
-    assert_true(number(report, "n") == SECOND);
-    assert_true(number(report, "landmarks_added") == 0);
-    assert_true(number(report, "rows_read") <= 2 * (SECOND - FIRST) + 1);
+    assert_true(number_of(report, "n") == SECOND);
+    assert_true(number_of(report, "landmarks_added") == 0);
+    assert_true(number_of(report, "rows_read") <= 2 * (SECOND - FIRST) + 1);
     after = embedding_of(store, &now, &p);
     assert_int_equal(now, SECOND);
     assert_memory_equal(before, after, (size_t)(n * p) * sizeof(float));

@@ -25,16 +25,15 @@ TEST(unchanged_landmarks_cost_what_is_new)
 {
     struct update_case test = {
         "greedy with a cap", "select=greedy tolerance=0.01 landmarks=25", 1e-3, 0.1, false, false};
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     char store[200];
 
     new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
     /* select may begin with the unit in which the new rows begin */
-    assert_true(number(report, "rows_read") <= 2 * (SECOND - FIRST) + 2048 + SECOND);
-    assert_true(number(report, "landmarks_added") == 0);
-    ny_report_free(report);
+    assert_true(number_of(report, "rows_read") <= 2 * (SECOND - FIRST) + 2048 + SECOND);
+    assert_true(number_of(report, "landmarks_added") == 0);
     case_remove(store);
 }
 
@@ -43,7 +42,7 @@ TEST(nystrom_of_the_same_landmarks_places_new_rows_alone)
 {
     char path[200], options[300];
     struct update_case test = {"given", options, 1e-5, 0, false, false};
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     char store[200];
     FILE *file;
 
@@ -58,9 +57,8 @@ TEST(nystrom_of_the_same_landmarks_places_new_rows_alone)
     new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
-    assert_true(number(report, "rows_read") == SECOND - FIRST);
+    assert_true(number_of(report, "rows_read") == SECOND - FIRST);
     check_from_scratch(&test, store, report, SECOND);
-    ny_report_free(report);
     case_remove(store);
 }
 
@@ -81,7 +79,7 @@ TEST(frozen_is_transform)
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         float *rows = lend((SECOND - FIRST) * D * sizeof(float)), *placed, *before, *after;
-        struct ny_model *model;
+        OWNED(ny_model) *model = NULL;
         uint64_t n, p;
         char store[200];
 
@@ -102,7 +100,6 @@ TEST(frozen_is_transform)
         for (uint64_t k = 0; k < (SECOND - FIRST) * p; k++)
             assert_true(fabs((double)after[FIRST * p + k] - (double)placed[k]) <=
                         2e-5 * (1e-3 + fabs((double)placed[k])) + 2e-6);
-        ny_model_free(model);
         case_remove(store);
     }
 }
@@ -148,7 +145,7 @@ TEST(frozen_measures_its_drift)
         "greedy, span", "select=greedy tolerance=0.3 landmarks=60 map=svd", 0, 0.1, false, false};
     const uint64_t last = FIRST + 1000; /* of so few none is left out */
     double *L = lend_zeros(64 * 64 * sizeof(double)), left = 0;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     uint64_t landmarks[64];
     size_t m, bytes, above = 0;
     char store[200], path[200], *npy;
@@ -159,7 +156,7 @@ TEST(frozen_measures_its_drift)
     ny_report_free(fit_well(&test, store, NULL));
     append(store, FIRST, last);
     report = fit_well(&test, store, "frozen");
-    m = (size_t)number(report, "landmarks");
+    m = (size_t)number_of(report, "landmarks");
     assert_in_range(m, 5, 60);
     assert_int_equal(ny_export(ctx, store, "fit", "landmarks", path), NY_OK);
     npy = file_content(path, &bytes);
@@ -173,11 +170,9 @@ TEST(frozen_measures_its_drift)
         above += delta > 0.3;
     }
     assert_true(above > 10); /* the cluster that came later */
-    assert_true(number(report, "drift_rows") == 1000);
-    assert_true(fabs(number(report, "drift_residual_share") -
-                     (double)above / 1000) < 1e-9);
-    assert_true(fabs(number(report, "drift_trace_error") - left / 1000) < 1e-6);
-    ny_report_free(report);
+    assert_true(number_of(report, "drift_rows") == 1000);
+    assert_true(fabs(number_of(report, "drift_residual_share") - (double)above / 1000) < 1e-9);
+    assert_true(fabs(number_of(report, "drift_trace_error") - left / 1000) < 1e-6);
     case_remove(store);
 }
 
@@ -186,13 +181,12 @@ TEST(frozen_measures_its_drift)
 TEST(nothing_new_changes_nothing)
 {
     struct update_case test = {"kpca", "landmarks=30", 0, 0, false, false};
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     char store[200];
 
     new_result(&test, store);
     report = fit_well(&test, store, "full");
-    assert_true(number(report, "updates") == 0);
-    ny_report_free(report);
+    assert_true(number_of(report, "updates") == 0);
     case_remove(store);
 }
 
@@ -253,12 +247,11 @@ static void new_clusters(char store[200], uint64_t end)
 {
     const struct update_case test = {
         "svd", "landmarks=30 select=uniform map=svd approx=projected", 0, 0, false, false};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
 
     new_result(&test, store);
     options = options_with(ctx, "measures=clusters clusters=3");
     assert_int_equal(ny_evaluate(ctx, store, "fit", options, NULL), NY_OK);
-    ny_options_free(options);
     append(store, FIRST, end);
     ny_report_free(fit_well(&test, store, "frozen"));
 }

@@ -15,7 +15,7 @@ static void keep_plan(void *user, const struct ny_report *report)
 static void check_stages(const struct update_case *test, const struct ny_report *report,
                          const char *mode)
 {
-    json_t *done = json_loads(ny_report_json(report), 0, NULL);
+    OWNED(json_t) *done = json_loads(ny_report_json(report), 0, NULL);
     const json_t *planned = json_object_get(plan, "stage_memory_bytes"), *value;
     const char *stage;
 
@@ -30,7 +30,6 @@ static void check_stages(const struct update_case *test, const struct ny_report 
             fail_msg("%s, %s, %s: %.0f bytes planned, %.0f charged", test->name, mode, stage, bill,
                      most);
     }
-    json_decref(done);
 }
 
 static void check_budget(const struct update_case *test, const char *mode)
@@ -57,7 +56,7 @@ static void check_budget(const struct update_case *test, const char *mode)
     ny_context_set_memory(ctx, least);
     report = fit_well(test, grown, mode);
     check_stages(test, report, mode);
-    assert_true(number(report, "n") == SECOND);
+    assert_true(number_of(report, "n") == SECOND);
     ny_report_free(report);
     ny_context_set_memory(ctx, 0);
     case_remove(grown);

@@ -10,6 +10,7 @@
 #include "support/files.h"
 #include "support/options.h"
 #include "support/folder.h"
+#include "support/results.h"
 
 /* None of these row counts is a multiple of a unit of 2,048 rows, nor of a block. */
 enum { D = 6, FIRST = 3000, SECOND = 4500, THIRD = 7300 };
@@ -46,7 +47,7 @@ static void append_sparse(const char *store, uint64_t first, uint64_t end)
 {
     char path[200];
     const char *const files[] = {path};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     FILE *file;
 
     snprintf(path, sizeof(path), "%s/rows.svm", directory);
@@ -62,7 +63,6 @@ static void append_sparse(const char *store, uint64_t first, uint64_t end)
     options = options_with(ctx, "dims=6 layout=sparse");
     if (first) assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
     CHECK(ny_import(ctx, store, files, 1, options, NULL));
-    ny_options_free(options);
 }
 
 /* ---- cases --------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void path_of(char path[200], const char *name)
 static int fit(const struct update_case *test, const char *store, const char *update,
                struct ny_report **report)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err;
 
     if (update)
@@ -93,7 +93,6 @@ static int fit(const struct update_case *test, const char *store, const char *up
     else
         options = options_with(ctx, "%s", test->options);
     err = ny_fit(ctx, store, "fit", options, report);
-    ny_options_free(options);
     return err;
 }
 
@@ -105,13 +104,6 @@ static struct ny_report *fit_well(const struct update_case *test, const char *st
     if (fit(test, store, update, &report))
         fail_msg("%s, %s: %s", test->name, update ? update : "fit", ny_context_message(ctx));
     return report;
-}
-
-static double number(const struct ny_report *report, const char *key)
-{
-    double value;
-
-    return ny_report_number(report, key, &value) ? value : NAN;
 }
 
 static float *embedding_of(const char *store, uint64_t *rows, uint64_t *p)
@@ -165,7 +157,7 @@ static void same_numbers(const struct update_case *test, const struct ny_report 
                                        "trace",     "gamma", "probe_error",    "n"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        double a = number(one, keys[i]), b = number(other, keys[i]);
+        double a = number_of(one, keys[i]), b = number_of(other, keys[i]);
 
         if (isnan(a) && isnan(b)) continue;
         /* a trace error is a share of the trace */
@@ -187,18 +179,17 @@ static inline void check_from_scratch(struct update_case *test, const char *stor
                                const struct ny_report *report, uint64_t n)
 {
     char fresh[200];
-    struct ny_report *scratch;
+    OWNED(ny_report) *scratch = NULL;
     double typed = test->gamma;
 
     path_of(fresh, "fresh.nys");
     add_rows(test, fresh, 0, n);
-    test->gamma = isnan(number(report, "gamma")) ? 0 : number(report, "gamma");
+    test->gamma = isnan(number_of(report, "gamma")) ? 0 : number_of(report, "gamma");
     scratch = fit_well(test, fresh, NULL);
     same_numbers(test, report, scratch);
     same_part("landmarks", store, fresh);
     same_embedding(test, store, fresh, test->tolerance);
     test->gamma = typed;
-    ny_report_free(scratch);
     case_remove(fresh);
 }
 

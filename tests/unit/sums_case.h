@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_SUMS_CASE_H
 #define TESTS_UNIT_SUMS_CASE_H
 
+#include "support/results.h"
 #include "unit/table_case.h"
 
 enum { LANDMARKS = 40 };
@@ -39,14 +40,6 @@ static inline struct ny_table part_of(const struct ny_table *table, uint64_t fir
     part.values = (const char *)table->values + first * table->columns * sizes[table->dtype];
     part.rows = end - first;
     return part;
-}
-
-static inline double number_of(const struct ny_report *report, const char *key)
-{
-    double value = NAN;
-
-    assert_true(ny_report_number(report, key, &value));
-    return value;
 }
 
 #endif

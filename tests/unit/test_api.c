@@ -4,6 +4,7 @@
 #include "nystream.h"
 #include "support/api_case.h"
 #include "support/test.h"
+#include "support/results.h"
 
 enum { ROWS = 500, COLUMNS = 4, LATER = 30 };
 
@@ -28,33 +29,26 @@ static void teardown(void)
 
 static void fit(const char *name, struct ny_report **report)
 {
-    static const char *const options[][2] = {
-        {"landmarks", "40"}, {"components", "3"}, {"approx", "projected"}, {"gamma", "0.3"}};
-    struct ny_options *o;
-
-    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(ny_options_set(o, options[i][0], options[i][1]), NY_OK);
-    assert_int_equal(ny_fit(in.ctx, in.store, name, o, report), NY_OK);
-    ny_options_free(o);
+    must_fit(in.ctx, in.store, name, report,
+             "landmarks=40 components=3 approx=projected gamma=0.3");
 }
 
 TEST(a_model_in_memory_places_the_training_rows_where_they_are)
 {
-    struct ny_report *report;
-    struct ny_model *model;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_model) *model = NULL;
     uint64_t rows, components;
     float *stored = lend_zeros(ROWS * 3 * sizeof(float)),
           *placed = lend_zeros(ROWS * 3 * sizeof(float));
-    double error, n, largest = 0;
+    double error, largest = 0;
 
     assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, labels), NY_OK);
     fit("a", &report);
-    assert_true(ny_report_number(report, "trace_error", &error) && error >= 0 && error < 0.5);
-    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
+    error = number_of(report, "trace_error");
+    assert_true(error >= 0 && error < 0.5);
+    assert_true(number_of(report, "n") == ROWS);
     assert_string_equal(ny_report_text(report, "status"), "done");
     assert_non_null(strstr(ny_report_json(report), "\"eigenvalues\""));
-    ny_report_free(report);
 
     assert_int_equal(ny_embedding_shape(in.ctx, in.store, "a", &rows, &components), NY_OK);
     assert_int_equal(rows, ROWS);
@@ -64,7 +58,6 @@ TEST(a_model_in_memory_places_the_training_rows_where_they_are)
     assert_int_equal(ny_model_dimensions(model), COLUMNS);
     assert_int_equal(ny_model_components(model), 3);
     assert_int_equal(ny_model_transform(model, values, ROWS, placed), NY_OK);
-    ny_model_free(model);
     for (int i = 0; i < ROWS * 3; i++)
         largest = fmax(largest, fabs((double)stored[i]));
     assert_true(largest > 0.1);
@@ -88,16 +81,15 @@ TEST(a_part_of_an_embedding_can_be_read)
 
 TEST(appended_rows_are_there_and_a_mismatch_changes_nothing)
 {
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     double n;
 
     assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, NULL), NY_OK);
     assert_int_equal(ny_append_rows(in.ctx, in.store, values, LATER, COLUMNS, NULL), NY_OK);
     assert_int_equal(ny_append_rows(in.ctx, in.store, values, LATER, COLUMNS - 1, NULL), NY_EDATA);
     assert_int_equal(ny_store_report(in.ctx, in.store, &report), NY_OK);
-    assert_true(ny_report_number(report, "n", &n));
+    n = number_of(report, "n");
     assert_int_equal((int)n, ROWS + LATER);
-    ny_report_free(report);
 }
 
 TEST(rows_that_are_not_finite_are_refused_by_transform)
@@ -116,7 +108,7 @@ TEST(rows_that_are_not_finite_are_refused_by_transform)
 TEST(errors_name_the_option_that_they_are_about)
 {
     struct ny_model *model;
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
 
     assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     assert_int_equal(ny_options_set(o, "landmarks", "many"), NY_EUSAGE);
@@ -129,7 +121,6 @@ TEST(errors_name_the_option_that_they_are_about)
     assert_null(ny_context_error(in.ctx)->option);
     assert_int_equal(ny_fit(in.ctx, NULL, "a", o, NULL), NY_EUSAGE);
     assert_null(ny_context_error(in.ctx)->option);
-    ny_options_free(o);
 }
 
 AROUND_EACH(setup, teardown)

@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "unit/table_case.h"
 
 enum { PAIRS = 3 };
@@ -51,14 +52,13 @@ static double *read_rows(const char *store, const char *name, const char *part, 
 {
     uint64_t columns;
     double *values;
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     int type;
 
     ok(ny_view_open(&view, in.ctx, store, name));
     ok(ny_view_shape(view, part, rows, &columns, &type));
     values = lend_zeros(*rows * columns * sizeof(double));
     ok(ny_view_read(view, part, 0, *rows, values));
-    ny_view_free(view);
     return values;
 }
 
@@ -66,7 +66,7 @@ static double *read_rows(const char *store, const char *name, const char *part, 
 static void assert_same_report(const char *a, const char *b)
 {
     static const char *const keys[] = {"n", "d", "mean_norm", "mean_square_norm"};
-    struct ny_report *of_a, *of_b;
+    OWNED(ny_report) *of_a = NULL, *of_b = NULL;
 
     ok(ny_store_report(in.ctx, a, &of_a));
     ok(ny_store_report(in.ctx, b, &of_b));
@@ -76,13 +76,11 @@ static void assert_same_report(const char *a, const char *b)
         assert_true(ny_report_number(of_a, keys[i], &x) && ny_report_number(of_b, keys[i], &y));
         assert_true(x == y);
     }
-    ny_report_free(of_a);
-    ny_report_free(of_b);
 }
 
 TEST(borrowed_rows_are_those_of_a_copy)
 {
-    struct ny_options *options = options_with(in.ctx, "landmarks=40 components=3");
+    OWNED(ny_options) *options = options_with(in.ctx, "landmarks=40 components=3");
 
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct ny_table table = dense(dtype, 0);
@@ -108,7 +106,6 @@ TEST(borrowed_rows_are_those_of_a_copy)
         b = read_rows(in.store, NULL, "points", &m);
         assert_true(get(dtype, b, 3) == 77);
     }
-    ny_options_free(options);
 }
 
 /* No other context can read them, and nothing is added to them. */
@@ -117,10 +114,9 @@ TEST(borrowed_rows_are_their_contexts)
     struct ny_table table = dense(NY_F32, 0);
     struct ny_report *report;
     struct ny_context *other;
-    double n;
 
     ok(ny_borrow(in.ctx, in.store, &table, NULL, &report));
-    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
+    assert_true(number_of(report, "n") == ROWS);
     ny_report_free(report);
     fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, NULL, NULL));
     assert_int_equal(access(in.store, F_OK), -1);
@@ -138,7 +134,7 @@ TEST(columns_keep_their_names)
 {
     static const char *names[COLUMNS] = {"a", "b", "", "d", "e", "f", NULL};
     struct ny_table table = dense(NY_F32, 0);
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
     struct ny_view *view;
     const char *found;
     uint64_t bytes;
@@ -156,7 +152,6 @@ TEST(columns_keep_their_names)
     ok(ny_model_column_names(model, &found, &count));
     assert_int_equal(count, COLUMNS);
     assert_string_equal(found, "a");
-    ny_model_free(model);
     names[3] = "d\ne";
     fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
 }
@@ -167,12 +162,12 @@ TEST(rows_are_those_of_an_import)
     static const char *const ways[] = {
         "", "layout=sparse", "rows=unit values=sqrt", "layout=dense", "layout=sparse rows=total:5",
     };
-    struct ny_options *fits = options_with(in.ctx, "landmarks=40 components=3");
+    OWNED(ny_options) *fits = options_with(in.ctx, "landmarks=40 components=3");
 
     for (int kind = 0; kind < 4; kind++)
         for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
             struct ny_table table = kind < 2 ? dense(NY_F32, kind) : sparse_rows(kind == 2);
-            struct ny_options *options = options_with(in.ctx, "%s", ways[i]);
+            OWNED(ny_options) *options = options_with(in.ctx, "%s", ways[i]);
             static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
 
             case_remove(copy);
@@ -184,15 +179,13 @@ TEST(rows_are_those_of_an_import)
             ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, wanted));
             ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, found));
             assert_memory_equal(found, wanted, sizeof(wanted));
-            ny_options_free(options);
         }
-    ny_options_free(fits);
 }
 
 TEST(what_is_wrong_with_a_row_is_said_as_of_a_copy)
 {
     struct ny_table table = dense(NY_F64, 0);
-    struct ny_options *options = options_with(in.ctx, "values=log1p");
+    OWNED(ny_options) *options = options_with(in.ctx, "values=log1p");
     char message[500];
 
     table.name = "X";
@@ -203,7 +196,6 @@ TEST(what_is_wrong_with_a_row_is_said_as_of_a_copy)
     ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = -2;
     fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, options, NULL));
     assert_int_equal(access(in.store, F_OK), -1);
-    ny_options_free(options);
 }
 
 /* Whatever the fit, the room has what the store of the same fit would have. */
@@ -229,7 +221,7 @@ TEST(fits_into_memory_are_those_into_a_store)
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
         const struct ny_dense_room room = {NY_F32, found};
-        struct ny_options *options = options_with(in.ctx, "%s", fits[i]);
+        OWNED(ny_options) *options = options_with(in.ctx, "%s", fits[i]);
         char name[20];
         int kept;
 
@@ -242,7 +234,6 @@ TEST(fits_into_memory_are_those_into_a_store)
         kept = ny_embedding_read(in.ctx, in.store, name, 0, ROWS, found);
         assert_true((kept == NY_OK) == in_store[i]);
         if (kept) fails(NY_EUSAGE, kept);
-        ny_options_free(options);
     }
 }
 
@@ -318,15 +309,12 @@ static struct ny_table table_of(const float *rows)
 /* Embeds rows that are borrowed, which a fit reads again and again. */
 static void embed_many(const float *rows, float *places)
 {
-    struct ny_options *options =
-        options_with(in.ctx, "landmarks=40 select=greedy components=2 seed=1");
     struct ny_table table = table_of(rows);
 
     case_remove(in.store);
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
-    ok(ny_fit(in.ctx, in.store, "f", options, NULL));
+    must_fit(in.ctx, in.store, "f", NULL, "landmarks=40 select=greedy components=2 seed=1");
     ok(ny_embedding_read(in.ctx, in.store, "f", 0, MANY, places));
-    ny_options_free(options);
 }
 
 /* Else a file that is read would count as resident in this process. What a private mapping has is
@@ -396,8 +384,8 @@ TEST(rows_that_nobody_wants_are_not_kept)
     ok(ny_append(in.ctx, copy, &table, NULL, NULL));
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
-        struct ny_options *options = options_with(in.ctx, "%s", fits[i]);
-        struct ny_report *of_copy, *of_store;
+        OWNED(ny_options) *options = options_with(in.ctx, "%s", fits[i]);
+        OWNED(ny_report) *of_copy = NULL, *of_store = NULL;
         struct ny_model *model;
         char name[20];
         double a, b;
@@ -415,16 +403,13 @@ TEST(rows_that_nobody_wants_are_not_kept)
         ok(ny_model_place(model, &table, NY_F32, found, 0));
         ny_model_free(model);
         assert_memory_equal(found, wanted, 600 * PAIRS * sizeof(float));
-        ny_report_free(of_copy);
-        ny_report_free(of_store);
-        ny_options_free(options);
     }
 }
 
 /* A context that has borrowed rows fits a store on a disk as ever. */
 TEST(other_stores_keep_what_is_fitted)
 {
-    struct ny_options *options = options_with(in.ctx, "landmarks=40 components=3");
+    OWNED(ny_options) *options = options_with(in.ctx, "landmarks=40 components=3");
     static float places[ROWS * PAIRS];
     struct ny_table table = dense(NY_F32, 0);
 
@@ -432,7 +417,6 @@ TEST(other_stores_keep_what_is_fitted)
     ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_fit_into(in.ctx, copy, "f", options, NULL, NULL));
     ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, places));
-    ny_options_free(options);
 }
 
 /* Returns the least budget that a refusal asks for. */
@@ -470,7 +454,7 @@ TEST(results_count_in_the_budget)
 /* A store that others may open keeps what was fitted, and a second call reads it there. */
 TEST(a_kept_store_keeps_the_embedding)
 {
-    struct ny_options *options = options_with(in.ctx, "landmarks=40 components=3");
+    OWNED(ny_options) *options = options_with(in.ctx, "landmarks=40 components=3");
     static double first[ROWS * PAIRS], second[ROWS * PAIRS];
     static float stored[ROWS * PAIRS];
     struct ny_table table = dense(NY_F32, 0);
@@ -482,7 +466,6 @@ TEST(a_kept_store_keeps_the_embedding)
     assert_memory_equal(first, second, sizeof(first));
     for (size_t i = 0; i < ROWS * PAIRS; i++)
         assert_true(first[i] == (double)stored[i]);
-    ny_options_free(options);
 }
 
 AROUND_EACH(setup_copy, teardown)

@@ -5,6 +5,7 @@
 #include "results/record.h"
 #include "support/store_folder.h"
 #include "support/test.h"
+#include "support/results.h"
 
 enum { ROWS = 3000, MORE = 100, D = 4, P = 20 };
 
@@ -14,13 +15,12 @@ static void call(int (*verb)(struct ny_context *context, const char *store, cons
                              const struct ny_options *options, struct ny_report **report),
                  const char *const *options)
 {
-    struct ny_options *set;
+    OWNED(ny_options) *set = NULL;
 
     CHECK(ny_options_new(&set, ctx));
     for (int i = 0; options[i]; i += 2)
         CHECK(ny_options_set(set, options[i], options[i + 1]));
     CHECK(verb(ctx, path, "m", set, NULL));
-    ny_options_free(set);
 }
 
 #define CALL(verb, ...) call(verb, (const char *const[]){__VA_ARGS__, NULL})
@@ -72,8 +72,8 @@ TEST(a_compact_copy_leaves_them_out)
     CHECK(ny_view_read(view, "embedding", 0, ROWS, after));
     assert_memory_equal(after, before, sizeof(before));
     CHECK(ny_compact(ctx, path, &report));
-    assert_true(ny_report_number(report, "bytes_before", &was));
-    assert_true(ny_report_number(report, "bytes", &is));
+    was = number_of(report, "bytes_before");
+    is = number_of(report, "bytes");
     assert_true(is < was - (double)sizeof(before));
     ny_report_free(report);
     CHECK(ny_view_read(view, "embedding", 0, ROWS, after));

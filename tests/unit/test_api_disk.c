@@ -6,6 +6,7 @@
 #include <sys/statvfs.h>
 
 #include "support/options.h"
+#include "support/results.h"
 #include "unit/table_case.h"
 
 static bool uncounted, without_locks;
@@ -73,19 +74,15 @@ static void append_rows(int status)
 /* A disk of 0 blocks says nothing of its room. The first write tells whether there is any. */
 TEST(a_disk_that_does_not_count_its_blocks_is_written)
 {
-    struct ny_options *options;
     char path[300];
 
     uncounted = true;
-    ok(ny_options_new(&options, in.ctx));
-    ok(ny_options_set(options, "landmarks", "30"));
     append_rows(NY_OK);
-    ok(ny_fit(in.ctx, in.store, "map", options, NULL));
+    must_fit(in.ctx, in.store, "map", NULL, "landmarks=30");
     snprintf(path, sizeof(path), "%s/map.npy", in.folder);
     ok(ny_export(in.ctx, in.store, "map", "embedding", path));
     ok(ny_compact(in.ctx, in.store, NULL));
     uncounted = false;
-    ny_options_free(options);
 }
 
 TEST(a_disk_without_locks_is_told_as_that)

@@ -11,6 +11,7 @@
 #include "support/files.h"
 #include "support/killed.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_folder.h"
 #include "support/test.h"
 
@@ -35,12 +36,11 @@ static void listen(void *user, int level, const char *text)
 
 static int job(struct ny_context *own)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, own);
 
     if (!err) err = options_set(options, wanted);
     if (!err) err = verb(own, now, result, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
@@ -65,13 +65,12 @@ static bool killed_at(long at, const char *options)
 static const char *stage_of(const char *name)
 {
     static char stage[32];
-    struct ny_report *report = NULL;
+    OWNED(ny_report) *report = NULL;
     const char *text = NULL;
 
     if (ny_result_report(ctx, now, name, &report) == NY_OK) text = ny_report_text(report, "stage");
     if (text) snprintf(stage, sizeof(stage), "%s", text);
     ny_error_clear(ctx);
-    ny_report_free(report);
     return text ? stage : NULL;
 }
 
@@ -93,10 +92,9 @@ static void append_more(void)
 /* Compares a part of result m with that which the same options give under another name. */
 static void same_as_unbroken(const char *options, const char *part)
 {
-    struct ny_options *set = options_with(ctx, "%s", options);
+    OWNED(ny_options) *set = options_with(ctx, "%s", options);
 
     CHECK(verb(ctx, now, "straight", set, NULL));
-    ny_options_free(set);
     CHECK(ny_export(ctx, now, "m", part, output[0]));
     CHECK(ny_export(ctx, now, "straight", part, output[1]));
     same_files(output[0], output[1], part);
@@ -195,12 +193,12 @@ TEST(without_a_result_it_says_so)
 {
     case_remove(now);
     case_copy(before, now);
-    refused(call("restart=yes"), NY_EUSAGE);
+    REFUSED(call("restart=yes"), NY_EUSAGE);
     assert_null(stage_of("m"));
     verb = ny_graph;
     CHECK(call("restart=yes neighbors=3")); /* which is there afterwards */
     verb = ny_fit;
-    refused(call("restart=yes"), NY_EUSAGE);
+    REFUSED(call("restart=yes"), NY_EUSAGE);
     assert_string_equal(stage_of("m"), "done");
 }
 
@@ -228,7 +226,7 @@ TEST(advice_to_restart_can_be_followed)
            !(stage_of("m") && strcmp(stage_of("m"), "accumulate") == 0))
         at++;
     make_graph("neighbors=7 connect=yes restart=yes");
-    refused(ny_resume(ctx, now, "m", NULL), NY_EUSAGE);
+    REFUSED(ny_resume(ctx, now, "m", NULL), NY_EUSAGE);
     CHECK(call("restart=yes"));
     same_as_unbroken("map=isomap graph=g landmarks=40", "embedding");
 }
@@ -337,7 +335,7 @@ static void begin_full_update(void)
 TEST(a_refused_update_gives_no_other_up)
 {
     begin_full_update();
-    refused(call("update=frozen time-limit=0.000001"), NY_EBUDGET);
+    REFUSED(call("update=frozen time-limit=0.000001"), NY_EBUDGET);
     assert_null(strstr(said, "is abandoned"));
     CHECK(ny_resume(ctx, now, "m", NULL));
     CHECK(call("update=full"));
@@ -355,14 +353,13 @@ static bool has_products(void)
 {
     static const char *const parts[] = {"features.0@1", "features.1@1"};
     struct ny_chunk chunk = {.data = lend(NY_CHUNK_BYTES), .capacity = NY_CHUNK_BYTES};
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     int err[2];
 
     assert_non_null(chunk.data);
     CHECK(ny_store_open(&store, ctx, now));
     for (int i = 0; i < 2; i++)
         err[i] = ny_chunk_get(store, "m", parts[i], 0, &chunk);
-    ny_store_close(store);
     return err[0] == NY_OK || err[1] == NY_OK;
 }
 
@@ -389,7 +386,7 @@ TEST(an_update_of_a_job_says_how_it_goes_on)
 
     while (killed_at(at, options) && !stage_of("m"))
         at++;
-    refused(call("update=frozen"), NY_EUSAGE);
+    REFUSED(call("update=frozen"), NY_EUSAGE);
 }
 
 /* Kills an update at each sync, and takes out the rows that it was to take in. */
@@ -401,7 +398,7 @@ static void stays_as_it_was(const char *options)
         said[0] = 0;
         if (ny_truncate(ctx, now, ROWS, 0, NULL)) { /* the update was over */
             CHECK(ny_verify(ctx, now, NULL));
-            refused(ny_truncate(ctx, now, ROWS, 0, NULL), NY_EUSAGE);
+            REFUSED(ny_truncate(ctx, now, ROWS, 0, NULL), NY_EUSAGE);
             continue;
         }
         under_way += strstr(said, "an interrupted --update of 'm' is abandoned") != NULL;
@@ -429,12 +426,11 @@ TEST(a_result_stays_whose_update_had_rows_that_go)
 
 static double rank_of(const char *name)
 {
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     double rank = -1;
 
     CHECK(ny_result_report(ctx, now, name, &report));
-    assert_true(ny_report_number(report, "rank", &rank));
-    ny_report_free(report);
+    rank = number_of(report, "rank");
     return rank;
 }
 
@@ -471,7 +467,7 @@ TEST(a_job_without_its_model_asks_for_it)
         if (!stage_of("m")) continue;
         err = ny_resume(ctx, now, "m", NULL);
         if (err) {
-            refused(err, NY_EUSAGE);
+            REFUSED(err, NY_EUSAGE);
             without++;
             CHECK(call(options));
         }
@@ -488,7 +484,7 @@ TEST(a_pass_counts_no_rows_of_the_pass_before)
     enum { MANY = 4500, FAR = 40 };
     static float many[MANY * D];
     double interval_s = ny_context_checkpoint_s(ctx), unreached = 0, passes = 0;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     for (size_t i = 0; i < MANY * D; i++)
         many[i] = (float)(ny_hash01(5, 1, i) + (i < FAR * D ? 30 * (double)(i / D + 1) : 0));
@@ -499,11 +495,10 @@ TEST(a_pass_counts_no_rows_of_the_pass_before)
                "precision=f64"));
     ny_context_set_checkpoint(ctx, interval_s);
     CHECK(ny_result_report(ctx, now, "m", &report));
-    assert_true(ny_report_number(report, "inner_passes", &passes));
+    passes = number_of(report, "inner_passes");
     assert_true(passes >= 2);
-    assert_true(ny_report_number(report, "rows_unreached", &unreached));
+    unreached = number_of(report, "rows_unreached");
     assert_true(unreached > FAR / 2 && unreached <= FAR); /* some of them may be landmarks */
-    ny_report_free(report);
 }
 
 AROUND_ALL(fill, clean)

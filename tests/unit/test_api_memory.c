@@ -4,16 +4,16 @@
 
 #include "base/memory.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "unit/table_case.h"
 
 static uint64_t rows_of_store(void)
 {
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     uint64_t rows = 0;
 
     ok(ny_view_open(&view, in.ctx, in.store, NULL));
     ok(ny_view_shape(view, "points", &rows, NULL, NULL));
-    ny_view_free(view);
     return rows;
 }
 
@@ -23,7 +23,7 @@ TEST(each_type_and_stride_comes_back)
         for (int gap = 0; gap < 2; gap++) {
             struct ny_table table = dense(dtype, 3 * gap);
             void *back = lend_zeros(ROWS * COLUMNS * sizes[dtype]);
-            struct ny_view *view;
+            OWNED(ny_view) *view = NULL;
             uint64_t rows, columns;
             int type;
 
@@ -39,24 +39,21 @@ TEST(each_type_and_stride_comes_back)
                 for (int j = 0; j < COLUMNS; j++)
                     assert_true(get(dtype, back, (size_t)i * COLUMNS + (size_t)j) ==
                                 value_of(i, j));
-            ny_view_free(view);
         }
 }
 
 TEST(rows_are_appended_and_converted_where_that_is_exact)
 {
     struct ny_table table = dense(NY_F32, 0), wide = dense(NY_F64, 2);
-    struct ny_report *report;
-    double rows, n;
+    OWNED(ny_report) *report = NULL;
     float back[COLUMNS];
     struct ny_view *view;
     uint64_t last = 2 * ROWS - 1;
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_append(in.ctx, in.store, &wide, NULL, &report));
-    assert_true(ny_report_number(report, "rows", &rows) && rows == ROWS);
-    assert_true(ny_report_number(report, "n", &n) && n == 2 * ROWS);
-    ny_report_free(report);
+    assert_true(number_of(report, "rows") == ROWS);
+    assert_true(number_of(report, "n") == 2 * ROWS);
     ok(ny_view_open(&view, in.ctx, in.store, NULL));
     ok(ny_view_gather(view, "points", &last, 1, back));
     assert_true((double)back[2] == value_of(ROWS - 1, 2));
@@ -73,7 +70,7 @@ TEST(rows_are_appended_and_converted_where_that_is_exact)
 TEST(options_of_an_import_act)
 {
     struct ny_table table = dense(NY_F64, 0);
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     double labels[ROWS], back[3];
     struct ny_view *view;
     uint64_t source[3];
@@ -94,7 +91,6 @@ TEST(options_of_an_import_act)
     ny_view_free(view);
     ok(ny_options_set(options, "columns", "1,2"));
     fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, options, NULL));
-    ny_options_free(options);
 }
 
 /* ---- sparse ------------------------------------------------------------------------------- */
@@ -184,8 +180,8 @@ TEST(sparse_rows_in_any_order_come_back_in_both_layouts)
     for (unsigned bytes = 4; bytes <= 8; bytes += 4)
         for (int l = 0; l < 2; l++) {
             struct csr *csr = sparse(bytes);
-            struct ny_options *options;
-            struct ny_view *view;
+            OWNED(ny_options) *options = NULL;
+            OWNED(ny_view) *view = NULL;
 
             case_remove(in.store);
             options = options_with(in.ctx, "layout=%s", layouts[l]);
@@ -193,8 +189,6 @@ TEST(sparse_rows_in_any_order_come_back_in_both_layouts)
             ok(ny_view_open(&view, in.ctx, in.store, NULL));
             compare_dense(csr, view);
             if (l == 0) compare_sparse(csr, view);
-            ny_view_free(view);
-            ny_options_free(options);
         }
 }
 
@@ -249,7 +243,7 @@ TEST(values_of_a_column_are_added_in_the_order_of_a_long_row)
                                    .column = column,
                                    .entries = LONG_ROWS * LONG};
     struct ny_csr_room room = {back_start, back_column, back, LONG_ROWS * LONG};
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
 
     for (int i = 0; i < LONG_ROWS; i++) {
         long_row(i, column + (size_t)i * LONG, value + (size_t)i * LONG);
@@ -261,7 +255,6 @@ TEST(values_of_a_column_are_added_in_the_order_of_a_long_row)
     for (int i = 0; i < LONG_ROWS; i++)
         compare_long_row(i, back_column + back_start[i], back + back_start[i],
                          back_start[i + 1] - back_start[i]);
-    ny_view_free(view);
 }
 
 TEST(descriptions_that_lie_are_refused)
@@ -309,7 +302,6 @@ TEST(tables_of_an_appender_become_visible_together)
     struct ny_table table = dense(NY_F32, 0), empty = table;
     struct ny_appender *appender;
     struct ny_report *report;
-    double rows;
 
     empty.rows = 0;
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
@@ -319,7 +311,7 @@ TEST(tables_of_an_appender_become_visible_together)
     ok(ny_appender_put(appender, &table));
     assert_int_equal(rows_of_store(), ROWS);
     ok(ny_appender_commit(appender, &report));
-    assert_true(ny_report_number(report, "rows", &rows) && rows == 2 * ROWS);
+    assert_true(number_of(report, "rows") == 2 * ROWS);
     ny_report_free(report);
     ny_appender_free(appender);
     assert_int_equal(rows_of_store(), 3 * ROWS);
@@ -392,7 +384,7 @@ TEST(tables_that_options_do_not_take)
                              .columns = 2,
                              .values = values};
     struct ny_table rows = dense(NY_F32, 0);
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
 
     ok(ny_append(in.ctx, in.store, &rows, NULL, NULL));
     ok(ny_options_new(&options, in.ctx));
@@ -410,7 +402,6 @@ TEST(tables_that_options_do_not_take)
     fails(NY_EUSAGE, ny_options_set_table(options, "landmarks-file", &table));
     table.struct_bytes = 3;
     fails(NY_EUSAGE, ny_options_set_table(options, "landmarks-file", &table));
-    ny_options_free(options);
 }
 
 /* ---- one call ----------------------------------------------------------------------------- */
@@ -439,11 +430,10 @@ TEST(rows_are_embedded_in_one_call)
     static float wanted[ROWS * 2], found[ROWS * 2], placed[ROWS * 2];
     static double wide[ROWS * 2];
     struct ny_table rows = dense(NY_F32, 1);
-    struct ny_options *options;
-    struct ny_report *report;
-    struct ny_model *model;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_model) *model = NULL;
     char folder[160];
-    double n;
 
     snprintf(folder, sizeof(folder), "%s/scratch", in.folder);
     assert_int_equal(mkdir(folder, 0777), 0);
@@ -454,15 +444,12 @@ TEST(rows_are_embedded_in_one_call)
     ok(ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
     nothing_is_left(folder);
     assert_memory_equal(found, wanted, sizeof(wanted));
-    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
+    assert_true(number_of(report, "n") == ROWS);
     ok(ny_model_place(model, &rows, NY_F32, placed, 0));
     assert_memory_equal(placed, wanted, sizeof(wanted));
     ok(ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F64, wide}, NULL, NULL));
     for (size_t i = 0; i < ROWS * 2; i++)
         assert_true(wide[i] == (double)wanted[i]);
-    ny_model_free(model);
-    ny_report_free(report);
-    ny_options_free(options);
 }
 
 TEST(what_cannot_be_embedded_leaves_nothing)
@@ -470,7 +457,7 @@ TEST(what_cannot_be_embedded_leaves_nothing)
     float found[ROWS * 2];
     size_t placed = 0;
     struct ny_table rows = dense(NY_F64, 0);
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     struct ny_report *report = (void *)&rows;
     struct ny_model *model = (void *)&rows;
     char folder[160];
@@ -505,7 +492,6 @@ TEST(what_cannot_be_embedded_leaves_nothing)
     ok(ny_options_set(options, "nan", "keep"));
     fails(NY_EUSAGE,
           ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, NULL));
-    ny_options_free(options);
 }
 
 AROUND_EACH(setup, teardown)

@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "unit/sums_case.h"
 
 static void put_rows(void)
@@ -53,8 +54,7 @@ TEST(an_appender_takes_no_rows_after_its_commit)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_appender *appender;
-    struct ny_report *report;
-    double n;
+    OWNED(ny_report) *report = NULL;
 
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     ok(ny_appender_put(appender, &table));
@@ -63,8 +63,7 @@ TEST(an_appender_takes_no_rows_after_its_commit)
     fails(NY_EUSAGE, ny_appender_commit(appender, NULL));
     ny_appender_free(appender);
     ok(ny_store_report(in.ctx, in.store, &report));
-    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
-    ny_report_free(report);
+    assert_true(number_of(report, "n") == ROWS);
 }
 
 TEST(a_table_without_rows_gets_no_places)
@@ -73,8 +72,8 @@ TEST(a_table_without_rows_gets_no_places)
         .struct_bytes = sizeof(none), .dtype = NY_F32, .columns = COLUMNS};
     struct ny_neighbors_room neighbors = {.neighbors = 2};
     struct ny_places_room places = {.dtype = NY_F32, .components = 2};
-    struct ny_options *clusters;
-    struct ny_model *model;
+    OWNED(ny_options) *clusters = NULL;
+    OWNED(ny_model) *model = NULL;
     uint64_t number;
     float place[2];
 
@@ -91,32 +90,27 @@ TEST(a_table_without_rows_gets_no_places)
     ok(ny_neighbors_of(in.ctx, in.store, "graph", &none, &neighbors));
     assert_true(neighbors.found == 1);
     ok(ny_clusters_of(in.ctx, in.store, "map", &none, &number));
-    ny_model_free(model);
-    ny_options_free(clusters);
 }
 
 TEST(an_appender_adds_to_points_that_came_meanwhile)
 {
     struct ny_table table = dense(NY_F32, 0);
-    struct ny_appender *appender;
-    struct ny_report *report;
-    double n;
+    OWNED(ny_appender) *appender = NULL;
+    OWNED(ny_report) *report = NULL;
 
     ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
     put_rows();
     ok(ny_appender_put(appender, &table));
     fails(NY_EBUSY, ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_appender_commit(appender, &report));
-    assert_true(ny_report_number(report, "n", &n) && n == 2 * ROWS);
-    ny_report_free(report);
-    ny_appender_free(appender);
+    assert_true(number_of(report, "n") == 2 * ROWS);
 }
 
 TEST(sums_of_another_context_are_merged)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 500);
-    struct ny_options *options = options_of(NULL);
-    struct ny_context *other;
+    OWNED(ny_options) *options = options_of(NULL);
+    OWNED(ny_context) *other = NULL;
     struct ny_sums *sums, *copy;
     size_t before;
 
@@ -129,9 +123,7 @@ TEST(sums_of_another_context_are_merged)
     assert_int_equal(ny_memory_used(in.ctx), before);
     ny_sums_free(copy);
     assert_int_equal(ny_memory_used(other), 0);
-    ny_context_free(other);
     ny_sums_free(sums);
-    ny_options_free(options);
 }
 
 AROUND_EACH(setup, teardown)

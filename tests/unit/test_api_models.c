@@ -1,15 +1,15 @@
 /* Models in memory through the public interface: from and to bytes, and rows that they place. */
 #include "unit/table_case.h"
+#include "support/results.h"
 
 static void fit(const char *name, const char *const options[][2])
 {
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
 
     ok(ny_options_new(&o, in.ctx));
     for (size_t i = 0; options[i][0]; i++)
         ok(ny_options_set(o, options[i][0], options[i][1]));
     ok(ny_fit(in.ctx, in.store, name, o, NULL));
-    ny_options_free(o);
 }
 
 /* ---- models ------------------------------------------------------------------------------- */
@@ -22,8 +22,7 @@ TEST(a_model_is_its_image_and_tells_of_its_fit)
     const void *image, *again;
     size_t bytes, same;
     float one[4 * 2], other[4 * 2];
-    struct ny_report *report;
-    double m;
+    OWNED(ny_report) *report = NULL;
 
     snprintf(path, sizeof(path), "%s/out.nym", in.folder);
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
@@ -42,9 +41,8 @@ TEST(a_model_is_its_image_and_tells_of_its_fit)
     assert_memory_equal(one, other, sizeof(one));
     ok(ny_model_report(copy, &report));
     assert_string_equal(ny_report_text(report, "kernel"), "rbf");
-    assert_true(ny_report_number(report, "d", &m) && m == COLUMNS);
+    assert_true(number_of(report, "d") == COLUMNS);
     assert_non_null(strstr(ny_report_json(report), "components 1-2 are right to"));
-    ny_report_free(report);
     ny_model_free(stored);
     ny_model_free(file);
     fails(NY_ESTORE, ny_model_load(&file, in.ctx, path, 40));
@@ -58,7 +56,7 @@ TEST(rows_in_memory_are_placed)
     struct ny_table table = dense(NY_U8, 0), other;
     double *stored = lend_zeros(ROWS * 3 * sizeof(double)), wide[5 * 4];
     float narrow[5 * 3];
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
     struct ny_view *view;
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
@@ -89,7 +87,6 @@ TEST(rows_in_memory_are_placed)
     fails(NY_EDATA, ny_model_place(model, &other, NY_F64, wide, 0));
     other.columns--;
     fails(NY_EDATA, ny_model_place(model, &other, NY_F64, wide, 0));
-    ny_model_free(model);
 }
 
 /* Places of another width than the room are refused, and nothing is written: the result may have
@@ -136,7 +133,7 @@ TEST(few_rows_get_the_bits_of_many)
     for (size_t f = 0; f < sizeof(fits) / sizeof(fits[0]); f++) {
         int dtype = f == 2 ? NY_F64 : NY_F32;
         struct ny_table table = dense(dtype, 0), part = table;
-        struct ny_model *model;
+        OWNED(ny_model) *model = NULL;
         size_t row;
 
         case_remove(in.store);
@@ -150,7 +147,6 @@ TEST(few_rows_get_the_bits_of_many)
             ok(ny_model_place(model, &part, dtype, few, 0));
             assert_memory_equal(few, many, part.rows * row);
         }
-        ny_model_free(model);
     }
 }
 

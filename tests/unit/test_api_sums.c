@@ -45,10 +45,10 @@ static void compare_places(struct ny_model *model, struct ny_model *whole,
 static void check(const char *name, choices more, int dtype, double most)
 {
     struct ny_table table = dense(dtype, 0);
-    struct ny_options *o = options_of(more);
-    struct ny_sums *sums = sum_up(o, &table);
-    struct ny_model *model, *whole;
-    struct ny_report *report, *wanted;
+    OWNED(ny_options) *o = options_of(more);
+    OWNED(ny_sums) *sums = sum_up(o, &table);
+    OWNED(ny_model) *model = NULL, *whole = NULL;
+    OWNED(ny_report) *report = NULL, *wanted = NULL;
 
     ok(ny_sums_solve(sums, &model, &report));
     ok(ny_embed(in.ctx, &table, o, NULL, &whole, &wanted));
@@ -64,12 +64,6 @@ static void check(const char *name, choices more, int dtype, double most)
             fail_msg("%s: %s is %.12g, not %.12g", name, keys[k], is, was);
     }
     compare_places(model, whole, &table, 1e-6);
-    ny_report_free(report);
-    ny_report_free(wanted);
-    ny_model_free(model);
-    ny_model_free(whole);
-    ny_sums_free(sums);
-    ny_options_free(o);
 }
 
 TEST(sums_of_parts_are_those_of_all_rows)
@@ -129,10 +123,10 @@ TEST(sparse_rows_are_summed_up)
                              .column = column,
                              .entries = (uint64_t)ROWS * ENTRIES};
     struct ny_table landmarks = table, half = table;
-    struct ny_model *model, *whole;
-    struct ny_report *report;
-    struct ny_options *o;
-    struct ny_sums *sums, *copy;
+    OWNED(ny_model) *model = NULL, *whole = NULL;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_options) *o = NULL;
+    OWNED(ny_sums) *sums = NULL, *copy = NULL;
     float a[64 * 2], b[64 * 2];
     const void *image;
     size_t bytes;
@@ -162,12 +156,6 @@ TEST(sparse_rows_are_summed_up)
     ok(ny_model_place(whole, &half, NY_F32, b, 0));
     for (int i = 0; i < 64 * 2; i++)
         assert_true(fabsf(a[i] - b[i]) <= 1e-5f);
-    ny_report_free(report);
-    ny_model_free(model);
-    ny_model_free(whole);
-    ny_sums_free(sums);
-    ny_sums_free(copy);
-    ny_options_free(o);
 }
 
 /* The scatter matrix of parts that lie far from one another: centres are moved, with the trace. */
@@ -175,10 +163,10 @@ TEST(principal_components_share_no_landmarks)
 {
     struct ny_table table = dense(NY_F64, 0), half = part_of(&table, 0, ROWS / 2);
     double *values = (double *)(uintptr_t)table.values, trace = 0, kept;
-    struct ny_sums *sums, *copy;
-    struct ny_model *model;
-    struct ny_report *report;
-    struct ny_options *o;
+    OWNED(ny_sums) *sums = NULL, *copy = NULL;
+    OWNED(ny_model) *model = NULL;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_options) *o = NULL;
     const void *image;
     size_t bytes;
 
@@ -204,11 +192,6 @@ TEST(principal_components_share_no_landmarks)
         fail_msg("trace %.17g, not %.17g", number_of(report, "trace"), trace);
     kept = number_of(report, "variance_kept");
     assert_true(fabs(kept - 1) < 1e-9);
-    ny_report_free(report);
-    ny_model_free(model);
-    ny_sums_free(sums);
-    ny_sums_free(copy);
-    ny_options_free(o);
 }
 
 /* Sums of parts that are merged themselves are not about their own mean any more. */
@@ -217,14 +200,14 @@ TEST(merged_centres_are_moved_too)
     struct ny_table table = dense(NY_F64, 0);
     double *values = (double *)(uintptr_t)table.values, trace[2];
     struct ny_sums *third[3];
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
 
     for (int i = 0; i < ROWS * COLUMNS; i++)
         values[i] += 1e3 * (i / (ROWS / 3 * COLUMNS));
     o = options_with(in.ctx, "map=pca approx=exact precision=f64");
     for (int turn = 0; turn < 2; turn++) { /* 0 + (1 + 2), then all rows as one part */
-        struct ny_report *report;
-        struct ny_model *model;
+        OWNED(ny_report) *report = NULL;
+        OWNED(ny_model) *model = NULL;
 
         for (uint64_t k = 0; k < 3; k++) {
             struct ny_table part = turn ? table : part_of(&table, k * ROWS / 3, (k + 1) * ROWS / 3);
@@ -236,13 +219,10 @@ TEST(merged_centres_are_moved_too)
         if (!turn) ok(ny_sums_merge(third[0], third[1]));
         ok(ny_sums_solve(third[0], &model, &report));
         trace[turn] = number_of(report, "trace");
-        ny_report_free(report);
-        ny_model_free(model);
         for (int k = 0; k < 3; k++)
             ny_sums_free(third[k]);
     }
     assert_true(fabs(trace[0] - trace[1]) <= 1e-12 * trace[1]);
-    ny_options_free(o);
 }
 
 /* ---- results, merging, bytes ---------------------------------------------------------------- */
@@ -250,11 +230,10 @@ TEST(merged_centres_are_moved_too)
 /* Appends rows to a store and leaves their sums under `name`. */
 static void fit_until(const char *path, const char *name, const struct ny_table *rows, choices more)
 {
-    struct ny_options *o = options_of(more);
+    OWNED(ny_options) *o = options_of(more);
 
     if (rows) ok(ny_append(in.ctx, path, rows, NULL, NULL));
     ok(ny_fit(in.ctx, path, name, o, NULL));
-    ny_options_free(o);
 }
 
 TEST(stores_are_merged_to_a_model_file)
@@ -303,7 +282,7 @@ TEST(stores_are_merged_to_a_model_file)
 TEST(sums_are_their_image)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 500);
-    struct ny_options *o = options_of(NULL);
+    OWNED(ny_options) *o = options_of(NULL);
     struct ny_sums *sums, *copy, *more;
     const void *image, *again;
     size_t bytes, same;
@@ -333,7 +312,6 @@ TEST(sums_are_their_image)
         assert_int_equal(ny_sums_load(&more, in.ctx, image, cut), NY_ESTORE);
     ny_sums_free(sums);
     ny_sums_free(copy);
-    ny_options_free(o);
 }
 
 /* Merging sums is adding their parts; into empty sums it is a copy. */
@@ -341,11 +319,11 @@ TEST(sums_are_merged)
 {
     struct ny_table table = dense(NY_F32, 0), first = part_of(&table, 0, 800);
     struct ny_table second = part_of(&table, 800, 1900);
-    struct ny_options *o = options_of(NULL);
-    struct ny_sums *one, *a, *b, *empty;
+    OWNED(ny_options) *o = options_of(NULL);
+    OWNED(ny_sums) *one = NULL, *a = NULL, *b = NULL, *empty = NULL;
     const void *image, *again;
     size_t bytes, same;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     ok(ny_sums_new(&one, in.ctx, o));
     ok(ny_sums_new(&a, in.ctx, o));
@@ -365,24 +343,18 @@ TEST(sums_are_merged)
     assert_true(number_of(report, "rows") == 1900 && number_of(report, "parts") == 2);
     assert_string_equal(ny_report_text(report, "map"), "kpca");
     assert_true(number_of(report, "components") == 3);
-    ny_report_free(report);
     fails(NY_EUSAGE, ny_sums_merge(one, b));
     ok(ny_sums_image(one, &again, &same));
     assert_int_equal(bytes, same);
-    ny_sums_free(one);
-    ny_sums_free(a);
-    ny_sums_free(b);
-    ny_sums_free(empty);
-    ny_options_free(o);
 }
 
 /* Batches may be equal; the parts that they make are not. Names tell apart what was made apart. */
 TEST(equal_batches_are_added)
 {
     struct ny_table table = dense(NY_F32, 0), batch = part_of(&table, 0, 50);
-    struct ny_options *o = options_of(NULL);
+    OWNED(ny_options) *o = options_of(NULL);
     struct ny_sums *sums, *other;
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
 
     ok(ny_sums_new(&sums, in.ctx, o));
     ok(ny_sums_new(&other, in.ctx, o));
@@ -391,7 +363,6 @@ TEST(equal_batches_are_added)
         ok(ny_sums_add(sums, &batch));
     ok(ny_sums_report(sums, &report));
     assert_true(number_of(report, "rows") == 150 && number_of(report, "parts") == 3);
-    ny_report_free(report);
     fails(NY_EUSAGE, ny_sums_merge(sums, other));
     fails(NY_EUSAGE, ny_sums_merge(sums, sums));
     ny_sums_free(other);
@@ -402,7 +373,6 @@ TEST(equal_batches_are_added)
     fails(NY_EUSAGE, ny_sums_merge(sums, other));
     ny_sums_free(sums);
     ny_sums_free(other);
-    ny_options_free(o);
 }
 
 /* Batches are summed up dense or sparse as the first one comes, whether many of its values are 0 or
@@ -411,8 +381,8 @@ TEST(batches_have_the_layout_of_the_first)
 {
     struct ny_table table = dense(NY_F32, 0), rows = part_of(&table, 0, 60), full = rows;
     uint64_t start[61], column[60 * COLUMNS];
-    struct ny_options *o = options_of(NULL);
-    struct ny_sums *sums, *other = NULL;
+    OWNED(ny_options) *o = options_of(NULL);
+    OWNED(ny_sums) *sums = NULL, *other = NULL;
     struct ny_report *report;
 
     for (uint64_t i = 0; i < 60 * COLUMNS; i++)
@@ -433,9 +403,6 @@ TEST(batches_have_the_layout_of_the_first)
         if (!first) other = sums;
     }
     fails(NY_EDATA, ny_sums_merge(sums, other));
-    ny_sums_free(sums);
-    ny_sums_free(other);
-    ny_options_free(o);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -444,12 +411,11 @@ TEST(batches_have_the_layout_of_the_first)
 static struct ny_sums *small(const char *name, const char *value)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 200);
-    struct ny_options *o = options_of((choices){{name, value}, {NULL, NULL}});
+    OWNED(ny_options) *o = options_of((choices){{name, value}, {NULL, NULL}});
     struct ny_sums *sums;
 
     ok(ny_sums_new(&sums, in.ctx, o));
     ok(ny_sums_add(sums, &part));
-    ny_options_free(o);
     return sums;
 }
 
@@ -482,28 +448,24 @@ TEST(other_landmarks_are_refused)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 200);
     struct ny_table landmarks = part_of(&table, 3, 3 + LANDMARKS);
-    struct ny_sums *sums = small("map", "kpca"), *other;
-    struct ny_options *o = options_of(NULL);
+    OWNED(ny_sums) *sums = small("map", "kpca"), *other = NULL;
+    OWNED(ny_options) *o = options_of(NULL);
 
     ok(ny_options_set_table(o, "landmarks-points", &landmarks));
     ok(ny_sums_new(&other, in.ctx, o));
     ok(ny_sums_add(other, &part));
     fails(NY_EUSAGE, ny_sums_merge(sums, other));
-    ny_sums_free(other);
-    ny_sums_free(sums);
-    ny_options_free(o);
 }
 
 /* Sums of so many rows. */
 static struct ny_sums *few_rows(uint64_t rows)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, rows);
-    struct ny_options *o = options_of(NULL);
+    OWNED(ny_options) *o = options_of(NULL);
     struct ny_sums *sums;
 
     ok(ny_sums_new(&sums, in.ctx, o));
     ok(ny_sums_add(sums, &part));
-    ny_options_free(o);
     return sums;
 }
 
@@ -522,13 +484,12 @@ TEST(what_has_no_sums_is_refused)
     struct ny_model *model;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ny_options *o = options_of((choices){{cases[i].name, cases[i].value}, {NULL, NULL}});
+        OWNED(ny_options) *o = options_of((choices){{cases[i].name, cases[i].value}, {NULL, NULL}});
 
         ok(ny_sums_new(&sums, in.ctx, o));
         fails(NY_EUSAGE, ny_sums_add(sums, &table));
         fails(NY_EUSAGE, ny_sums_solve(sums, &model, NULL));
         ny_sums_free(sums);
-        ny_options_free(o);
     }
     ok(ny_sums_new(&sums, in.ctx, NULL));
     fails(NY_EUSAGE, ny_sums_add(sums, &table));

@@ -1,6 +1,7 @@
 /* Rows of one context alone that come by an import: a fit of them is that of a store which has
  * them, and its results go to another context and come back as they were. */
 #include "unit/table_case.h"
+#include "support/results.h"
 
 enum { PAIRS = 3 };
 
@@ -21,8 +22,7 @@ static int put_pieces(const char *store, const struct ny_table *table)
 {
     static const uint64_t ends[] = {0, 1, 1500, ROWS};
     struct ny_appender *appender;
-    struct ny_report *report;
-    double n;
+    OWNED(ny_report) *report = NULL;
     int err = ny_appender_open(&appender, in.ctx, store, NULL);
 
     for (size_t i = 0; !err && i < 3; i++) {
@@ -33,28 +33,20 @@ static int put_pieces(const char *store, const struct ny_table *table)
     if (!err) err = ny_appender_commit(appender, &report);
     ny_appender_free(appender);
     if (err) return err;
-    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
-    ny_report_free(report);
+    assert_true(number_of(report, "n") == ROWS);
     return NY_OK;
 }
 
 static void fit(struct ny_context *ctx, const char *store, float *found)
 {
-    struct ny_options *options;
-
-    ok(ny_options_new(&options, ctx));
-    ok(ny_options_set(options, "landmarks", "40"));
-    ok(ny_options_set(options, "components", "3"));
-    ok(ny_fit(ctx, store, "f", options, NULL));
+    must_fit(ctx, store, "f", NULL, "landmarks=40 components=3");
     ok(ny_embedding_read(ctx, store, "f", 0, ROWS, found));
-    ny_options_free(options);
 }
 
 TEST(rows_that_come_are_those_of_a_store)
 {
     static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
     struct ny_report *report;
-    double n;
 
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct ny_table table = dense(dtype, 0);
@@ -65,7 +57,7 @@ TEST(rows_that_come_are_those_of_a_store)
         for (int pieces = 0; pieces < 2; pieces++) {
             ok(ny_temporary(in.ctx, name, in.folder));
             ok(ny_store_report(in.ctx, name, &report));
-            assert_true(ny_report_number(report, "n", &n) && n == 0);
+            assert_true(number_of(report, "n") == 0);
             ny_report_free(report);
             ok(pieces ? put_pieces(name, &table) : ny_append(in.ctx, name, &table, NULL, NULL));
             fit(in.ctx, name, found);
@@ -136,7 +128,7 @@ TEST(rows_that_went_to_memory_are_fitted_anew)
 {
     const struct ny_dense_room room = {NY_F32, lend(sizeof(float) * ROWS * 2)};
     struct ny_table rows = dense(NY_F32, 0);
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     float first;
 
     ok(ny_options_new(&options, in.ctx));
@@ -150,7 +142,6 @@ TEST(rows_that_went_to_memory_are_fitted_anew)
     *(float *)room.values = 0;
     ok(ny_fit_into(in.ctx, in.store, "map", options, &room, NULL));
     assert_true(*(float *)room.values == first);
-    ny_options_free(options);
 }
 
 AROUND_EACH(setup, teardown)

@@ -1,14 +1,11 @@
 /* Views of results that are made anew, evaluated or removed while they are viewed. */
 #include "support/options.h"
+#include "support/results.h"
 #include "unit/table_case.h"
 
 static void fit(const char *name, const char *components)
 {
-    struct ny_options *o = options_with(in.ctx, "components=%s landmarks=40", components);
-
-    ok(ny_options_set(o, "restart", NULL));
-    ok(ny_fit(in.ctx, in.store, name, o, NULL));
-    ny_options_free(o);
+    must_fit(in.ctx, in.store, name, NULL, "components=%s landmarks=40 restart=yes", components);
 }
 
 /* Opens a view of result "a", of two components, of a store of its own. */
@@ -50,19 +47,17 @@ TEST(a_result_that_is_fitted_anew_needs_a_new_view)
 
 TEST(a_result_that_is_removed_is_not_read)
 {
-    struct ny_view *view = viewed();
+    OWNED(ny_view) *view = viewed();
 
     ok(ny_remove(in.ctx, in.store, "a"));
     check_refused(view);
-    ny_view_free(view);
 }
 
 /* Other results are fitted, and this one is evaluated: its rows are what they were. */
 TEST(a_result_that_stays_is_read_on)
 {
-    struct ny_view *view = viewed();
+    OWNED(ny_view) *view = viewed();
     static float before[ROWS * 2], after[ROWS * 2];
-    struct ny_options *o;
     uint64_t cluster = 9;
 
     ok(ny_view_read(view, "embedding", 0, ROWS, before));
@@ -70,16 +65,14 @@ TEST(a_result_that_stays_is_read_on)
     ok(ny_view_read(view, "embedding", 0, ROWS, after));
     assert_memory_equal(before, after, sizeof(before));
     for (int k = 3; k < 5; k++) {
-        ok(ny_options_new(&o, in.ctx));
-        ok(ny_options_set(o, "clusters", k == 3 ? "3" : "4"));
+        OWNED(ny_options) *o = options_with(in.ctx, "clusters=%d", k);
+
         ok(ny_evaluate(in.ctx, in.store, "a", o, NULL));
-        ny_options_free(o);
         ok(ny_view_read(view, "embedding", 0, ROWS, after));
         assert_memory_equal(before, after, sizeof(before));
         ok(ny_view_read(view, "clusters", 0, 1, &cluster));
         assert_true(cluster < (uint64_t)k);
     }
-    ny_view_free(view);
 }
 
 /* Rows that are appended leave those that are viewed as they are; others that come in the place of
@@ -88,7 +81,7 @@ TEST(points_that_are_replaced_need_a_new_view)
 {
     struct ny_table table = dense(NY_F32, 0);
     static float before[ROWS * COLUMNS], after[ROWS * COLUMNS];
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     uint64_t rows;
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
@@ -105,7 +98,6 @@ TEST(points_that_are_replaced_need_a_new_view)
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     fails(NY_EUSAGE, ny_view_shape(view, "points", &rows, NULL, NULL));
     fails(NY_EUSAGE, ny_view_read(view, "points", 0, ROWS, after));
-    ny_view_free(view);
 }
 
 AROUND_EACH(setup, teardown)

@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "support/locale_case.h"
 #include "support/options.h"
+#include "support/results.h"
 
 /* Ends a test: later ones begin in the locale C. */
 static void teardown_locale(void)
@@ -34,12 +35,11 @@ static const char polynomial[] =
 /* Puts the rows, and fits NAME to them with options that have a point. */
 static void fit_rows(const char *name)
 {
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
 
     put_rows();
     o = options_with(in.ctx, "%s", polynomial);
     ok(ny_fit(in.ctx, in.store, name, o, NULL));
-    ny_options_free(o);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ TEST(numbers_have_a_point)
 
 TEST(options_are_read_with_a_point)
 {
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
 
     set_comma();
     o = options_with(in.ctx, "gamma=0.5 memory=1.5G coef0=-2.25 time-limit=1.5h rows=total:.5");
@@ -73,21 +73,18 @@ TEST(options_are_read_with_a_point)
     fails(NY_EUSAGE, ny_options_set(o, "tolerance", "0,5"));
     fails(NY_EUSAGE, ny_options_set(o, "memory", "1,5G"));
     fails(NY_EUSAGE, ny_options_set(o, "time-limit", "1,5h"));
-    ny_options_free(o);
 }
 
 TEST(widths_of_a_grid_are_read_with_a_point)
 {
-    struct ny_options *o;
-    struct ny_report *report;
+    OWNED(ny_options) *o = NULL;
+    OWNED(ny_report) *report = NULL;
 
     put_rows();
     set_comma();
     o = options_with(in.ctx, "gamma-grid=0.01,0.5");
     ok(ny_gamma_grid(in.ctx, in.store, o, &report));
     assert_non_null(strstr(ny_report_json(report), "\"gamma\": 0.5"));
-    ny_report_free(report);
-    ny_options_free(o);
 }
 
 /* Numbers of messages are given as options. */
@@ -105,8 +102,8 @@ TEST(messages_have_a_point)
 
 TEST(a_fit_is_known_again_in_any_locale)
 {
-    struct ny_options *o;
-    struct ny_report *report;
+    OWNED(ny_options) *o = NULL;
+    OWNED(ny_report) *report = NULL;
 
     put_rows();
     o = options_with(in.ctx, "gamma=1.25e-5 landmarks=30"); /* a gamma in the record */
@@ -115,35 +112,31 @@ TEST(a_fit_is_known_again_in_any_locale)
     ok(ny_fit(in.ctx, in.store, "point", o, NULL)); /* done: nothing differs */
     ok(ny_fit(in.ctx, in.store, "comma", o, &report));
     assert_non_null(strstr(ny_report_json(report), "\"gamma\": \"1.25e-05\""));
-    ny_report_free(report);
     setlocale(LC_ALL, "C");
     ok(ny_fit(in.ctx, in.store, "comma", o, NULL));
-    ny_options_free(o);
 }
 
 /* Kernels of points are those of the fit: an offset that is read as 0 makes other neighbours. */
 TEST(an_evaluation_reads_the_record)
 {
     double value[2];
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
 
     fit_rows("a");
     o = options_with(in.ctx, "measures=reconstruction");
     for (int turn = 0; turn < 2; turn++) {
-        struct ny_report *report;
+        OWNED(ny_report) *report = NULL;
 
         if (turn) set_comma();
         ok(ny_evaluate(in.ctx, in.store, "a", o, &report));
-        assert_true(ny_report_number(report, "relative_error", &value[turn]));
-        ny_report_free(report);
+        value[turn] = number_of(report, "relative_error");
     }
     assert_true(value[0] == value[1]);
-    ny_options_free(o);
 }
 
 TEST(a_model_says_its_numbers_with_a_point)
 {
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
     char model[200];
 
     snprintf(model, sizeof(model), "%s/a.nym", in.folder);
@@ -152,7 +145,6 @@ TEST(a_model_says_its_numbers_with_a_point)
     set_comma();
     o = options_with(in.ctx, "model=%s", model);
     ok(ny_fit(in.ctx, in.store, "placed", o, NULL));
-    ny_options_free(o);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -161,14 +153,13 @@ TEST(a_model_says_its_numbers_with_a_point)
 static void write_files(const char *ends[], char path[][220], int turn)
 {
     const char *name = "a";
-    struct ny_options *o = options_with(in.ctx, "color=label");
+    OWNED(ny_options) *o = options_with(in.ctx, "color=label");
 
     for (size_t i = 0; ends[i]; i++)
         snprintf(path[i], 220, "%s/%d%s", in.folder, turn, ends[i]);
     ok(ny_export_with(in.ctx, in.store, name, "embedding", path[0], "header,labels"));
     ok(ny_plot(in.ctx, in.store, name, path[1], o));
     ok(ny_write_report(in.ctx, in.store, &name, 1, path[2], NULL));
-    ny_options_free(o);
 }
 
 TEST(files_are_the_same_in_any_locale)

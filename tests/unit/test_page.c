@@ -7,6 +7,7 @@
 #include "support/api_case.h"
 #include "support/files.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/test.h"
 
 enum { ROWS = 300, SIDE = 8, COLUMNS = SIDE * SIDE };
@@ -46,7 +47,7 @@ static void set(struct ny_options *o, const char *name, const char *value)
 static void make_store(void)
 {
     const char *path = rows_path;
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
     FILE *rows = fopen(rows_path, "w");
 
     for (int i = 0; i < ROWS; i++) {
@@ -60,26 +61,20 @@ static void make_store(void)
     fclose(rows);
     o = options_with(in.ctx, "label-column=65 dtype=u8");
     if (ny_import(in.ctx, in.store, &path, 1, o, NULL)) fail_msg("%s", ny_context_message(in.ctx));
-    ny_options_free(o);
-    o = options_with(in.ctx, "landmarks=20 components=3");
-    if (ny_fit(in.ctx, in.store, "a", o, NULL)) fail_msg("%s", ny_context_message(in.ctx));
-    ny_options_free(o);
+    must_fit(in.ctx, in.store, "a", NULL, "landmarks=20 components=3");
 }
 
 static char *report(const char *option, const char *value)
 {
     const char *name = "a";
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
     size_t bytes;
-    char *text;
 
     assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     if (option) set(o, option, value);
     if (ny_write_report(in.ctx, in.store, &name, 1, page_path, o))
         fail_msg("%s", ny_context_message(in.ctx));
-    ny_options_free(o);
-    text = file_content(page_path, &bytes);
-    return text;
+    return file_content(page_path, &bytes);
 }
 
 static json_t *data_of(const char *page)
@@ -168,7 +163,7 @@ TEST(test_images)
     char *page;
     json_t *data;
     unsigned char *grey;
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
     const char *name = "a";
 
     make_store();
@@ -196,7 +191,6 @@ TEST(test_images)
     free(page);
     o = options_with(in.ctx, "image=5x5");
     assert_int_equal(ny_write_report(in.ctx, in.store, &name, 1, page_path, o), NY_EUSAGE);
-    ny_options_free(o);
 }
 
 static size_t occurrences(const char *text, const char *word)

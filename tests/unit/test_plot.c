@@ -6,6 +6,7 @@
 #include "report/palette.h"
 #include "support/api_case.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/test.h"
 
 /* The rectangle of the axes in 1600 × 1200. */
@@ -28,23 +29,18 @@ static void teardown(void)
 /* `rows` in two columns, `labels` of them; pca is then a rotation. */
 static void make_store(const float *rows, size_t count, const double *labels)
 {
-    struct ny_options *o;
-
     assert_int_equal(ny_append_rows(in.ctx, in.store, rows, count, 2, labels), NY_OK);
-    o = options_with(in.ctx, "map=pca approx=exact");
-    assert_int_equal(ny_fit(in.ctx, in.store, "a", o, NULL), NY_OK);
-    ny_options_free(o);
+    must_fit(in.ctx, in.store, "a", NULL, "map=pca approx=exact");
 }
 
 static cairo_surface_t *plot(const char *option, const char *value)
 {
-    struct ny_options *o;
+    OWNED(ny_options) *o = NULL;
     cairo_surface_t *image;
 
     assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     if (option) assert_int_equal(ny_options_set(o, option, value), NY_OK);
     if (ny_plot(in.ctx, in.store, "a", picture, o)) fail_msg("%s", ny_context_message(in.ctx));
-    ny_options_free(o);
     image = cairo_image_surface_create_from_png(picture);
     assert_int_equal(cairo_surface_status(image), CAIRO_STATUS_SUCCESS);
     assert_int_equal(cairo_image_surface_get_width(image), 1600);
@@ -299,16 +295,13 @@ TEST(test_long_title)
 TEST(test_memory)
 {
     float *y = lend(2 * MANY * sizeof(float));
-    struct ny_options *o;
 
     make_many(y);
-    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
     ny_context_set_memory(in.ctx, 40 << 20);
-    assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, o), NY_EBUDGET);
+    assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, NULL), NY_EBUDGET);
     assert_true(access(picture, F_OK) != 0);
     ny_context_set_memory(in.ctx, 128 << 20);
-    assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, o), NY_OK);
-    ny_options_free(o);
+    assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, NULL), NY_OK);
 }
 
 AROUND_EACH(setup, teardown)

@@ -5,6 +5,7 @@
 #include "shards/set.h"
 #include "support/api_case.h"
 #include "support/test.h"
+#include "support/results.h"
 
 enum { SHARDS = 3, COLUMNS = 4, COMPONENTS = 2 };
 static const uint64_t rows_of[SHARDS] = {2048, 30, 500};
@@ -40,20 +41,18 @@ static void append(unsigned k, uint64_t first)
                                    .columns = COLUMNS,
                                    .values = values + first * COLUMNS,
                                    .labels = labels + first};
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     char shard[8];
 
     snprintf(shard, sizeof(shard), "%u/%d", k, SHARDS);
     works(ny_options_new(&options, in.ctx));
     set(options, "shard", shard);
     works(ny_append(in.ctx, in.store, &table, options, NULL));
-    ny_options_free(options);
 }
 
 /* Rows in shards, and under "map" their places by the model of a fit of the first. */
 static void start(void)
 {
-    struct ny_options *options;
     char model[160];
     uint64_t first = 0;
 
@@ -65,18 +64,11 @@ static void start(void)
     }
     for (unsigned k = 0; k < SHARDS; first += rows_of[k++])
         append(k, first);
-    works(ny_options_new(&options, in.ctx));
-    set(options, "landmarks", "20");
-    set(options, "gamma", "0.3");
-    works(ny_fit(in.ctx, shard_path(0), "fit", options, NULL));
-    ny_options_free(options);
+    must_fit(in.ctx, shard_path(0), "fit", NULL, "landmarks=20 gamma=0.3");
     snprintf(model, sizeof(model), "%s/m.nym", in.folder);
     works(ny_export(in.ctx, shard_path(0), "fit", "model", model));
-    works(ny_options_new(&options, in.ctx));
-    set(options, "model", model);
     for (unsigned k = 0; k < SHARDS; k++)
-        works(ny_fit(in.ctx, shard_path(k), "map", options, NULL));
-    ny_options_free(options);
+        must_fit(in.ctx, shard_path(k), "map", NULL, "model=%s", model);
 }
 
 static void stop(void)
@@ -91,8 +83,8 @@ static void make_sharded(void)
     uint64_t first = 0;
 
     for (unsigned k = 0; k < SHARDS; first += rows_of[k++]) {
-        struct ny_store *store;
-        json_t *record;
+        OWNED(ny_store) *store = NULL;
+        OWNED(json_t) *record = NULL;
 
         works(ny_store_open(&store, in.ctx, shard_path(k)));
         works(ny_record_load(store, "map", &record));
@@ -103,20 +95,17 @@ static void make_sharded(void)
         ny_field_set_number(json_object_get(record, "report"), "trace_error", 0.25);
         ny_field_set_number(json_object_get(record, "report"), "seconds", 1 + k);
         works(ny_record_save(store, "map", record));
-        json_decref(record);
-        ny_store_close(store);
     }
 }
 
 static double figure(const char *key)
 {
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     double value = NAN;
 
     works(ny_result_report(in.ctx, in.store, "map", &report));
     assert_string_equal(ny_report_text(report, "status"), "done");
     (void)ny_report_number(report, key, &value);
-    ny_report_free(report);
     return value;
 }
 
@@ -153,7 +142,7 @@ TEST(rows_come_from_the_shard_that_has_them)
 /* Clusters of each shard are its own, unless an evaluation of all shards has found them. */
 TEST(clusters_are_read_where_they_are_of_all)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     char output[160];
 
     snprintf(output, sizeof(output), "%s/c.npy", in.folder);
@@ -168,7 +157,6 @@ TEST(clusters_are_read_where_they_are_of_all)
     works(ny_export(in.ctx, in.store, "map", "clusters", output));
     works(ny_evaluate(in.ctx, shard_path(1), "map", options, NULL));
     assert_int_equal(ny_export(in.ctx, in.store, "map", "clusters", output), NY_EUSAGE);
-    ny_options_free(options);
 }
 
 /* Rows of the first shard are read, and then another evaluation of all shards takes place. */
@@ -176,9 +164,9 @@ TEST(clusters_of_two_evaluations_are_no_part)
 {
     static uint64_t clusters[ROWS];
     const struct ny_result_part *part = ny_part_find("clusters");
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     struct ny_result result;
-    struct ny_store *store = NULL;
+    OWNED(ny_store) *store = NULL;
 
     make_sharded();
     works(ny_options_new(&options, in.ctx));
@@ -192,22 +180,18 @@ TEST(clusters_of_two_evaluations_are_no_part)
     assert_int_equal(ny_part_fill(&result, part, rows_of[0], (size_t)rows_of[1], clusters),
                      NY_EBUSY);
     ny_result_close_any(&result);
-    ny_store_close(store);
-    ny_options_free(options);
 }
 
 /* Sets the stage of the record of a shard. */
 static void set_stage(unsigned k, const char *stage)
 {
-    struct ny_store *store;
-    json_t *record;
+    OWNED(ny_store) *store = NULL;
+    OWNED(json_t) *record = NULL;
 
     works(ny_store_open(&store, in.ctx, shard_path(k)));
     works(ny_record_load(store, "map", &record));
     ny_field_set_text(record, "stage", stage);
     works(ny_record_save(store, "map", record));
-    json_decref(record);
-    ny_store_close(store);
 }
 
 /* A failure of one call says nothing of the next one. */
@@ -216,7 +200,7 @@ TEST(a_shard_that_could_not_be_opened_is_opened_again)
     uint64_t rows[30];
     const struct ny_result_part *part = ny_part_find("rows");
     struct ny_result result;
-    struct ny_store *store = NULL;
+    OWNED(ny_store) *store = NULL;
 
     works(ny_shards_open(&store, in.ctx, in.store));
     works(ny_result_open_any(&result, store, "map"));
@@ -229,12 +213,11 @@ TEST(a_shard_that_could_not_be_opened_is_opened_again)
     works(ny_part_fill(&result, part, rows_of[0], 30, rows));
     assert_true(rows[0] == rows_of[0] && rows[29] == rows_of[0] + 29);
     ny_result_close_any(&result);
-    ny_store_close(store);
 }
 
 TEST(another_model_is_noticed)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     uint64_t n, p;
 
     works(ny_options_new(&options, in.ctx));
@@ -242,7 +225,6 @@ TEST(another_model_is_noticed)
     set(options, "gamma", "0.3");
     set(options, "restart", "yes");
     works(ny_fit(in.ctx, shard_path(1), "map", options, NULL));
-    ny_options_free(options);
     assert_int_equal(ny_embedding_shape(in.ctx, in.store, "map", &n, &p), NY_EUSAGE);
 }
 
