@@ -15,6 +15,7 @@
 #include "support/files.h"
 #include "support/store_case.h"
 #include "support/test.h"
+#include "support/results.h"
 
 enum { ROWS = 2500, MORE = 700, D = 4, POINTS_MAX = 60000 };
 
@@ -35,9 +36,13 @@ struct work {
     const char *path, *result, *part;
     const void *memory;
     size_t bytes;
-    double rows;         /* of `fresh` */
-    void (*check)(void); /* what else is to be checked */
+    double rows;            /* of `fresh` */
+    void (*check)(void);    /* what else is to be checked */
+    const char *const *set; /* options, for works that differ by these alone */
+    const char *input;
 };
+
+static const struct work *at_work; /* the one that runs */
 
 /* The calls that a program makes fail. */
 static const struct suite {
@@ -107,67 +112,63 @@ static int options_with(struct ny_options **options, struct ny_context *ctx, con
 static inline int import_as(struct ny_context *ctx, const char *path)
 {
     const char *files[] = {table};
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("label-column", "class"));
 
     if (err == NY_OK) err = ny_import(ctx, path, files, 1, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
 static int fit_with(struct ny_context *ctx, const char *path, const char *name,
                     const char *const *set)
 {
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, set);
 
     if (err == NY_OK) err = ny_fit(ctx, path, name, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
-/* A fit of all stages, greedy selection included. */
-static inline int fit_as(struct ny_context *ctx, const char *name)
+static inline int fit_new(struct ny_context *ctx)
 {
-    return fit_with(ctx, store, name,
-                    SET("select", "greedy", "tolerance", "0.05", "landmarks", "40", "approx",
-                        "projected", "components", "3", "probe", "9", "memory", "200M"));
+    return fit_with(ctx, store, "new", at_work->set);
 }
+
+/* A fit of all stages, greedy selection included. */
+#define ALL_STAGES                                                                                 \
+    SET("select", "greedy", "tolerance", "0.05", "landmarks", "40", "approx", "projected",         \
+        "components", "3", "probe", "9", "memory", "200M")
 
 /* Onto a copy of the store, so that no fault can reach what later tests rest on. */
 static inline int append_fresh(struct ny_context *ctx)
 {
     const char *input[] = {more};
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err;
 
     if (access(fresh, F_OK) != 0) case_copy(store, fresh);
     err = options_with(&options, ctx, SET("label-column", "class", "append", "yes"));
     if (err == NY_OK) err = ny_import(ctx, fresh, input, 1, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
-static inline int transform_rows(struct ny_context *ctx, const char *rows)
+static inline int transform_rows(struct ny_context *ctx)
 {
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("label-column", "class"));
 
-    if (err == NY_OK) err = ny_transform(ctx, store, "old", rows, output, options);
-    ny_options_free(options);
+    if (err == NY_OK) err = ny_transform(ctx, store, "old", at_work->input, output, options);
     return err;
 }
 
 static inline int evaluate_old(struct ny_context *ctx)
 {
-    struct ny_report *report = NULL;
-    struct ny_options *options = NULL;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, /* one initialisation: quickly */
                            SET("memory", "200M", "n-init", "1", "sample", "50", "against", "old"));
 
     if (err == NY_OK) err = ny_evaluate(ctx, store, "old", options, &report);
-    ny_report_free(report);
-    ny_options_free(options);
     return err;
 }
 
@@ -179,20 +180,17 @@ static int export_old(struct ny_context *ctx)
 /* The store `fresh` is sound, and has so many rows. */
 static void check_fresh(double rows)
 {
-    struct ny_context *ctx = new_context();
-    struct ny_report *report;
-    double n = 0;
+    OWNED(ny_context) *ctx = new_context();
+    OWNED(ny_report) *report = NULL;
 
     if (ny_verify(ctx, fresh, NULL)) fail_msg("%s", ny_context_message(ctx));
     assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
-    assert_true(ny_report_number(report, "n", &n) && n == rows);
-    ny_report_free(report);
-    ny_context_free(ctx);
+    assert_true(number_of(report, "n") == rows);
 }
 
 static void check_made(const struct work *work)
 {
-    struct ny_context *ctx = new_context();
+    OWNED(ny_context) *ctx = new_context();
 
     if (work->check) work->check();
     if (work->rows > 0) check_fresh(work->rows);
@@ -202,16 +200,14 @@ static void check_made(const struct work *work)
         check_bytes(work->first, work->memory, work->bytes);
     else if (work->first)
         check_output(work->first);
-    ny_context_free(ctx);
 }
 
 static inline void undo_new(void)
 {
-    struct ny_context *ctx = new_context();
+    OWNED(ny_context) *ctx = new_context();
     int err = ny_remove(ctx, store, "new");
 
     if (err && err != NY_EUSAGE) fail_msg("%s", ny_context_message(ctx));
-    ny_context_free(ctx);
 }
 
 static inline void undo_fresh(void)
@@ -233,11 +229,10 @@ static inline void nothing(void)
 /* The result that was there before is as it was. */
 static void check_intact(void)
 {
-    struct ny_context *ctx = new_context();
+    OWNED(ny_context) *ctx = new_context();
 
     if (export_old(ctx)) fail_msg("%s", ny_context_message(ctx));
     check_output(&whole);
-    ny_context_free(ctx);
 }
 
 static unsigned long points; /* of all works and kinds */
@@ -259,6 +254,7 @@ static bool run_with_fault(const struct work *work, enum kind kind, long k, int 
 
     hit = false;
     countdown = k;
+    at_work = work;
     armed = kind;
     err = work->run(ctx);
     armed = NONE;
@@ -340,8 +336,8 @@ static void write_table(const char *path, int rows)
 
 static void start(void)
 {
-    struct ny_context *ctx;
-    struct ny_report *report;
+    OWNED(ny_context) *ctx = NULL;
+    OWNED(ny_report) *report = NULL;
 
     find_libraries();
     case_directory(directory);
@@ -355,11 +351,9 @@ static void start(void)
     write_table(more, MORE);
     ctx = new_context();
     assert_int_equal(ny_calibrate(ctx, &report), NY_OK);
-    ny_report_free(report);
     if (import_as(ctx, store) || suite.prepare(ctx) || export_old(ctx))
         fail_msg("%s", ny_context_message(ctx));
     keep_output(&whole);
-    ny_context_free(ctx);
 }
 
 static void stop(void)

@@ -69,25 +69,14 @@ static void write_matrices(void)
     fclose(file);
 }
 
-static int import_matrix(struct ny_context *ctx, const char *matrix)
+static int import_matrix(struct ny_context *ctx)
 {
-    const char *files[] = {matrix};
-    struct ny_options *options = NULL;
+    const char *files[] = {at_work->input};
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("memory", "40M"));
 
     if (err == NY_OK) err = ny_import(ctx, fresh, files, 1, options, NULL);
-    ny_options_free(options);
     return err;
-}
-
-static int import_by_columns(struct ny_context *ctx)
-{
-    return import_matrix(ctx, by_columns);
-}
-
-static int import_scipy(struct ny_context *ctx)
-{
-    return import_matrix(ctx, scipy);
 }
 
 /* Compacts a copy from which the result is gone. */
@@ -110,8 +99,8 @@ static int truncate_fresh(struct ny_context *ctx)
 
 static void check_named(void)
 {
-    struct ny_context *ctx = new_context();
-    struct ny_view *view = NULL;
+    OWNED(ny_context) *ctx = new_context();
+    OWNED(ny_view) *view = NULL;
     const char *names;
     uint64_t bytes;
 
@@ -120,25 +109,17 @@ static void check_named(void)
     assert_string_equal(names, "id-1999");
     assert_int_equal(ny_view_names(view, "columns", WIDE - 1, 1, &names, &bytes), NY_OK);
     assert_string_equal(names, "name-59");
-    ny_view_free(view);
-    ny_context_free(ctx);
-}
-
-static int transform_table(struct ny_context *ctx)
-{
-    return transform_rows(ctx, table);
 }
 
 static int page_old(struct ny_context *ctx)
 {
     const char *name = "old";
     char html[200];
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, ctx);
 
     snprintf(html, sizeof(html), "%s.html", output);
     if (err == NY_OK) err = ny_write_report(ctx, store, &name, 1, html, options);
-    ny_options_free(options);
     return err == NY_OK && rename(html, output) ? NY_EIO : err;
 }
 
@@ -151,12 +132,11 @@ static int count_letters(void *user, const char *text, size_t bytes)
 static int letters_old(struct ny_context *ctx)
 {
     const struct ny_screen screen = {60, 20, 1, 1, count_letters, &letters};
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = ny_options_new(&options, ctx);
 
     letters = 0;
     if (err == NY_OK) err = ny_plot_text(ctx, store, "old", options, &screen);
-    ny_options_free(options);
     return err;
 }
 
@@ -181,10 +161,9 @@ static int report_all(struct ny_context *ctx)
 
 static int verify_all(struct ny_context *ctx)
 {
-    struct ny_report *report = NULL;
+    OWNED(ny_report) *report = NULL;
     int err = ny_verify(ctx, store, &report);
 
-    ny_report_free(report);
     return err;
 }
 
@@ -204,7 +183,7 @@ static int append_tables(struct ny_context *ctx)
                             .row_start = start,
                             .column = column,
                             .entries = MORE};
-    struct ny_appender *appender = NULL;
+    OWNED(ny_appender) *appender = NULL;
     int err;
 
     for (int i = 0; i < MORE; i++) {
@@ -216,7 +195,6 @@ static int append_tables(struct ny_context *ctx)
     if (err == NY_OK) err = ny_appender_put(appender, &rows);
     if (err == NY_OK) err = ny_appender_put(appender, &rows);
     if (err == NY_OK) err = ny_appender_commit(appender, NULL);
-    ny_appender_free(appender);
     return err;
 }
 
@@ -231,7 +209,7 @@ static int view_and_place(struct ny_context *ctx)
                             .rows = COUNT,
                             .columns = D,
                             .values = values};
-    struct ny_model *stored = NULL, *model = NULL;
+    OWNED(ny_model) *stored = NULL, *model = NULL;
     struct ny_view *view = NULL;
     const void *image;
     size_t bytes;
@@ -247,17 +225,17 @@ static int view_and_place(struct ny_context *ctx)
     if (err == NY_OK) err = ny_model_image(stored, &image, &bytes);
     if (err == NY_OK) err = ny_model_load(&model, ctx, image, bytes);
     if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, embedding, 0);
-    ny_model_free(stored);
-    ny_model_free(model);
     return err;
 }
 
 static int prepare(struct ny_context *ctx)
 {
-    int err = fit_as(ctx, "old");
+    static const struct work placing = {.input = table};
+    int err = fit_with(ctx, store, "old", ALL_STAGES);
 
     write_matrices();
-    if (err == NY_OK) err = transform_table(ctx);
+    at_work = &placing;
+    if (err == NY_OK) err = transform_rows(ctx);
     if (err == NY_OK) keep_output(&placed);
     if (err == NY_OK) err = evaluate_old(ctx); /* what it finds is in the page */
     if (err == NY_OK) err = page_old(ctx);
@@ -267,15 +245,15 @@ static int prepare(struct ny_context *ctx)
 
 static const struct work list[] = {
     {"import", import_fresh, undo_fresh, 1, .rows = ROWS},
-    {"import by columns", import_by_columns, undo_fresh, 1, .rows = SORTED_ROWS,
-     .check = check_named},
-    {"import of npz", import_scipy, undo_fresh, 1, .rows = SORTED_ROWS},
+    {"import by columns", import_matrix, undo_fresh, 1, .rows = SORTED_ROWS, .check = check_named,
+     .input = by_columns},
+    {"import of npz", import_matrix, undo_fresh, 1, .rows = SORTED_ROWS, .input = scipy},
     {"append", append_fresh, undo_fresh, 1, .rows = ROWS + MORE},
     {"append tables", append_tables, undo_fresh, 1, .rows = MORE},
     {"view and place", view_and_place, nothing, .stride = 1},
     {"compact", compact_fresh, undo_fresh, 2, .rows = ROWS},
     {"truncate", truncate_fresh, undo_fresh, 1, .rows = ROWS / 2},
-    {"transform", transform_table, undo_output, 1, .first = &placed},
+    {"transform", transform_rows, undo_output, 1, .first = &placed, .input = table},
     {"export", export_old, undo_output, 1, .first = &whole},
     {"page", page_old, undo_output, 16, .first = &page},
     {"picture in letters", letters_old, nothing, 16, .check = check_letters},

@@ -10,51 +10,34 @@ static char scratch[160]; /* folder for the stores of one call */
 static float coordinates[FEW * 2], replaced[FEW * 2];
 static struct bytes by_points, full, frozen, clusters, online, embedded, summed;
 
-static int fit_new(struct ny_context *ctx)
-{
-    return fit_as(ctx, "new");
-}
-
 /* Fits by landmarks that are points in memory, and removes the result: they are kept with it. */
 static int fit_points(struct ny_context *ctx)
 {
     static const float values[2][D] = {{0.5F}, {1.5F, 2}};
     const struct ny_table given = {
         .struct_bytes = sizeof(given), .dtype = NY_F32, .rows = 2, .columns = D, .values = values};
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("components", "1", "gamma", "0.1"));
 
     if (err == NY_OK) err = ny_options_set_table(options, "landmarks-points", &given);
     if (err == NY_OK) err = ny_fit(ctx, store, "new", options, NULL);
-    ny_options_free(options);
     return err;
 }
 
 /* Updates a copy of a store that has grown since its result was made. */
-static int update_as(struct ny_context *ctx, const char *mode)
+static int update(struct ny_context *ctx)
 {
     if (access(fresh, F_OK) != 0) case_copy(grown, fresh);
-    return fit_with(ctx, fresh, "old", SET("update", mode, "memory", "200M"));
-}
-
-static int update_full(struct ny_context *ctx)
-{
-    return update_as(ctx, "full");
-}
-
-static int update_frozen(struct ny_context *ctx)
-{
-    return update_as(ctx, "frozen");
+    return fit_with(ctx, fresh, "old", at_work->set);
 }
 
 static int embed_online(struct ny_context *ctx)
 {
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx,
                            SET("online", "yes", "tolerance", "0.05", "label-column", "class"));
 
     if (err == NY_OK) err = ny_embed_file(ctx, table, output, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
@@ -65,9 +48,9 @@ static int embed_rows(struct ny_context *ctx)
     const struct ny_table rows = {
         .struct_bytes = sizeof(rows), .dtype = NY_F64, .rows = FEW, .columns = D, .values = values};
     const struct ny_dense_room room = {NY_F32, coordinates};
-    struct ny_options *options = NULL;
-    struct ny_report *report = NULL;
-    struct ny_model *model = NULL;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_model) *model = NULL;
     int err =
         options_with(&options, ctx, SET("landmarks", "20", "components", "2", "tmpdir", scratch));
 
@@ -78,9 +61,6 @@ static int embed_rows(struct ny_context *ctx)
     if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, replaced, 0);
     if (err == NY_OK) assert_memory_equal(replaced, coordinates, sizeof(coordinates));
     if (err && !model) assert_null(report);
-    ny_report_free(report);
-    ny_model_free(model);
-    ny_options_free(options);
     return err;
 }
 
@@ -97,9 +77,9 @@ static int sum_rows(struct ny_context *ctx)
     static double values[FEW * D];
     struct ny_table rows = {
         .struct_bytes = sizeof(rows), .dtype = NY_F64, .rows = 20, .columns = D, .values = values};
-    struct ny_options *options = NULL;
-    struct ny_sums *sums = NULL, *copy = NULL;
-    struct ny_model *model = NULL;
+    OWNED(ny_options) *options = NULL;
+    OWNED(ny_sums) *sums = NULL, *copy = NULL;
+    OWNED(ny_model) *model = NULL;
     const void *image;
     size_t bytes;
     int err;
@@ -116,16 +96,12 @@ static int sum_rows(struct ny_context *ctx)
     if (err == NY_OK) err = ny_sums_load(&copy, ctx, image, bytes);
     if (err == NY_OK) err = ny_sums_solve(copy, &model, NULL);
     if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, coordinates, 0);
-    ny_model_free(model);
-    ny_sums_free(copy);
-    ny_sums_free(sums);
-    ny_options_free(options);
     return err;
 }
 
 static int prepare(struct ny_context *ctx)
 {
-    int err = fit_as(ctx, "old");
+    int err = fit_with(ctx, store, "old", ALL_STAGES);
 
     snprintf(scratch, sizeof(scratch), "%s/scratch", directory);
     assert_int_equal(mkdir(scratch, 0777), 0);
@@ -137,10 +113,12 @@ static int prepare(struct ny_context *ctx)
 }
 
 static const struct work list[] = {
-    {"fit", fit_new, undo_new, 8, &whole, store, "new", .part = "embedding"},
+    {"fit", fit_new, undo_new, 8, &whole, store, "new", .part = "embedding", .set = ALL_STAGES},
     {"fit by points", fit_points, undo_new, 8, &by_points, store, "new", .part = "landmark-points"},
-    {"update in full", update_full, undo_fresh, 16, &full, fresh, "old", .part = "embedding"},
-    {"frozen update", update_frozen, undo_fresh, 16, &frozen, fresh, "old", .part = "embedding"},
+    {"update in full", update, undo_fresh, 16, &full, fresh, "old", .part = "embedding",
+     .set = SET("update", "full", "memory", "200M")},
+    {"frozen update", update, undo_fresh, 16, &frozen, fresh, "old", .part = "embedding",
+     .set = SET("update", "frozen", "memory", "200M")},
     {"evaluate", evaluate_old, nothing, 16, &clusters, store, "old", .part = "clusters"},
     {"online embedding", embed_online, undo_output, 16, .first = &online},
     {"embed rows", embed_rows, undo_embedded, 4, &embedded, .memory = coordinates,

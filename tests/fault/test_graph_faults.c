@@ -13,52 +13,31 @@ static struct {
 static double length; /* of the path */
 
 /* The graph has a limit, so that distances are read, too; its parts are joined. */
+#define ISOMAP SET("map", "isomap", "graph", "near", "landmarks", "40")
 #define GRAPH "neighbors", "3", "max-distance", "9", "connect", "yes"
 
 static int graph_with(struct ny_context *ctx, const char *name, const char *const *set)
 {
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, set);
 
     if (err == NY_OK) err = ny_graph(ctx, store, name, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
-static int graph_exact(struct ny_context *ctx)
+static int graph_new(struct ny_context *ctx)
 {
-    return graph_with(ctx, "new", SET(GRAPH));
-}
-
-static int graph_tree(struct ny_context *ctx)
-{
-    return graph_with(ctx, "new", SET(GRAPH, "knn", "tree"));
-}
-
-static int graph_sieve(struct ny_context *ctx)
-{
-    return graph_with(ctx, "new", SET(GRAPH, "knn", "sieve", "recall", "1"));
+    return graph_with(ctx, "new", at_work->set);
 }
 
 /* A graph of the edges in a file, which begins a store of its own. */
 static int graph_given(struct ny_context *ctx)
 {
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("edges", edges));
 
     if (err == NY_OK) err = ny_graph(ctx, fresh, "new", options, NULL);
-    ny_options_free(options);
     return err;
-}
-
-static int isomap_as(struct ny_context *ctx, const char *name)
-{
-    return fit_with(ctx, store, name, SET("map", "isomap", "graph", "near", "landmarks", "40"));
-}
-
-static int isomap_new(struct ny_context *ctx)
-{
-    return isomap_as(ctx, "new");
 }
 
 static int graph_to_file(struct ny_context *ctx)
@@ -77,27 +56,15 @@ static void undo_written(void)
     unlink(written);
 }
 
-static int eigenmaps_new(struct ny_context *ctx)
-{
-    return fit_with(ctx, store, "new", SET("map", "eigenmaps", "graph", "near"));
-}
-
 static int path_near(struct ny_context *ctx)
 {
-    struct ny_report *report = NULL;
-    struct ny_options *options = NULL;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("from", "0", "to", "299"));
 
     if (err == NY_OK) err = ny_path(ctx, store, "near", options, &report);
     if (err == NY_OK) assert_true(ny_report_number(report, "length", &length) && length > 0);
-    ny_report_free(report);
-    ny_options_free(options);
     return err;
-}
-
-static int transform_more(struct ny_context *ctx)
-{
-    return transform_rows(ctx, more);
 }
 
 /* ---- neighbors of new rows ----------------------------------------------------------------- */
@@ -111,12 +78,11 @@ static int neighbors_of_file(struct ny_context *ctx)
                                  .output = output,
                                  .distances = apart,
                                  .neighbors = NEAREST};
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("label-column", "class"));
 
     placing.import = options;
     if (err == NY_OK) err = ny_place(ctx, &placing, NULL);
-    ny_options_free(options);
     return err;
 }
 
@@ -170,6 +136,7 @@ static int neighbors_of_many(struct ny_context *ctx)
 
 static int prepare(struct ny_context *ctx)
 {
+    static const struct work placing = {.input = more};
     int err = graph_with(ctx, "near", SET(GRAPH));
 
     if (err == NY_OK) err = graph_with(ctx, "angles", SET("metric", "cosine"));
@@ -179,8 +146,9 @@ static int prepare(struct ny_context *ctx)
     if (err == NY_OK) err = ny_export(ctx, store, "near", "graph", edges);
     if (err == NY_OK) err = graph_to_file(ctx);
     if (err == NY_OK && rename(written, output) == 0) keep_output(&edges_of_near);
-    if (err == NY_OK) err = isomap_as(ctx, "old");
-    if (err == NY_OK) err = transform_more(ctx);
+    if (err == NY_OK) err = fit_with(ctx, store, "old", ISOMAP);
+    at_work = &placing;
+    if (err == NY_OK) err = transform_rows(ctx);
     if (err == NY_OK) keep_output(&placed);
     snprintf(apart, sizeof(apart), "%s/distances.npy", directory);
     if (err == NY_OK) err = neighbors_of_file(ctx);
@@ -190,15 +158,19 @@ static int prepare(struct ny_context *ctx)
 }
 
 static const struct work list[] = {
-    {"graph", graph_exact, undo_new, 16, &exact, store, "new", .part = "neighbors"},
-    {"tree", graph_tree, undo_new, 16, &exact, store, "new", .part = "neighbors"},
-    {"sieve", graph_sieve, undo_new, 16, &exact, store, "new", .part = "neighbors"},
+    {"graph", graph_new, undo_new, 16, &exact, store, "new", .part = "neighbors",
+     .set = SET(GRAPH)},
+    {"tree", graph_new, undo_new, 16, &exact, store, "new", .part = "neighbors",
+     .set = SET(GRAPH, "knn", "tree")},
+    {"sieve", graph_new, undo_new, 16, &exact, store, "new", .part = "neighbors",
+     .set = SET(GRAPH, "knn", "sieve", "recall", "1")},
     {"graph of edges", graph_given, undo_fresh, 16, &given, fresh, "new", .part = "components"},
     {"graph to a file", graph_to_file, undo_written, 1, .check = check_written},
-    {"isomap", isomap_new, undo_new, 16, &whole, store, "new", .part = "embedding"},
-    {"eigenmaps", eigenmaps_new, undo_new, 16, &eigenmaps, store, "new", .part = "embedding"},
+    {"isomap", fit_new, undo_new, 16, &whole, store, "new", .part = "embedding", .set = ISOMAP},
+    {"eigenmaps", fit_new, undo_new, 16, &eigenmaps, store, "new", .part = "embedding",
+     .set = SET("map", "eigenmaps", "graph", "near")},
     {"path", path_near, nothing, 16, &path, .memory = &length, .bytes = sizeof(length)},
-    {"transform by isomap", transform_more, undo_output, 16, .first = &placed},
+    {"transform by isomap", transform_rows, undo_output, 16, .first = &placed, .input = more},
     {"neighbors of a file", neighbors_of_file, undo_files, 1, .check = check_files},
     {"neighbors of rows", neighbors_of_rows, nothing, 1, &near, .memory = &found,
      .bytes = sizeof(found)},

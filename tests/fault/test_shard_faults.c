@@ -6,27 +6,19 @@ static char big[160], model[160];
 static struct bytes places;
 
 /* Imports the table as one of two shards. */
-static int import_shard(struct ny_context *ctx, const char *path, const char *shard,
-                        const char *like)
+static int import_shard(struct ny_context *ctx, const char *path, const char *const *set)
 {
     const char *files[] = {table};
-    struct ny_options *options = NULL;
-    int err = options_with(&options, ctx, SET("label-column", "class", "shard", shard));
+    OWNED(ny_options) *options = NULL;
+    int err = options_with(&options, ctx, set);
 
-    if (err == NY_OK && like) err = ny_options_set(options, "like", like);
     if (err == NY_OK) err = ny_import(ctx, path, files, 1, options, NULL);
-    ny_options_free(options);
     return err;
 }
 
-static int import_first(struct ny_context *ctx)
+static int import_one(struct ny_context *ctx)
 {
-    return import_shard(ctx, fresh, "1/2", NULL);
-}
-
-static int import_like(struct ny_context *ctx)
-{
-    return import_shard(ctx, fresh, "0/2", big);
+    return import_shard(ctx, fresh, at_work->set);
 }
 
 /* Deals two tables out, which are one after the other. Where a call failed behind the last commit,
@@ -34,25 +26,22 @@ static int import_like(struct ny_context *ctx)
 static int import_dealt(struct ny_context *ctx)
 {
     const char *files[] = {table, table};
-    struct ny_options *options = NULL;
+    OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, SET("label-column", "class", "shards", "2"));
 
     if (err == NY_OK) err = ny_import(ctx, fresh, files, 2, options, NULL);
     if (err == NY_EUSAGE && strstr(ny_context_message(ctx), "has all of its shards")) err = NY_OK;
-    ny_options_free(options);
     return err;
 }
 
 /* Checks that the store has a report with these words. */
 static void check_report(const char *words)
 {
-    struct ny_context *ctx = new_context();
-    struct ny_report *report;
+    OWNED(ny_context) *ctx = new_context();
+    OWNED(ny_report) *report = NULL;
 
     assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
     assert_non_null(strstr(ny_report_json(report), words));
-    ny_report_free(report);
-    ny_context_free(ctx);
 }
 
 static void check_whole(void)
@@ -72,12 +61,10 @@ static int export_big(struct ny_context *ctx)
 
 static int report_big(struct ny_context *ctx)
 {
-    struct ny_report *report = NULL;
-    int err = ny_store_report(ctx, big, &report);
+    OWNED(ny_report) *of_store = NULL, *of_result = NULL;
+    int err = ny_store_report(ctx, big, &of_store);
 
-    ny_report_free(report);
-    if (err == NY_OK) err = ny_result_report(ctx, big, "map", &report);
-    if (err == NY_OK) ny_report_free(report);
+    if (err == NY_OK) err = ny_result_report(ctx, big, "map", &of_result);
     return err;
 }
 
@@ -88,7 +75,7 @@ static int verify_big(struct ny_context *ctx)
 
 static int prepare(struct ny_context *ctx)
 {
-    int err = fit_as(ctx, "old");
+    int err = fit_with(ctx, store, "old", ALL_STAGES);
 
     snprintf(big, sizeof(big), "%s/big", directory);
     snprintf(model, sizeof(model), "%s/old.nym", directory);
@@ -97,7 +84,7 @@ static int prepare(struct ny_context *ctx)
         char shard[4] = {(char)('0' + k), '/', '2', '\0'}, path[180];
 
         snprintf(path, sizeof(path), "%s/shard-0000%d", big, k);
-        err = import_shard(ctx, big, shard, NULL);
+        err = import_shard(ctx, big, SET("label-column", "class", "shard", shard));
         if (err == NY_OK) err = fit_with(ctx, path, "map", SET("model", model));
     }
     if (err == NY_OK) err = export_big(ctx);
@@ -106,10 +93,12 @@ static int prepare(struct ny_context *ctx)
 }
 
 static const struct work list[] = {
-    {"import of a shard", import_first, undo_fresh, 1, .rows = ROWS, .check = check_classes},
+    {"import of a shard", import_one, undo_fresh, 1, .rows = ROWS, .check = check_classes,
+     .set = SET("label-column", "class", "shard", "1/2")},
     {"import that is dealt out", import_dealt, undo_fresh, 1, .rows = 2 * ROWS,
      .check = check_whole},
-    {"import like other shards", import_like, undo_fresh, 1, .rows = ROWS, .check = check_classes},
+    {"import like other shards", import_one, undo_fresh, 1, .rows = ROWS, .check = check_classes,
+     .set = SET("label-column", "class", "shard", "0/2", "like", big)},
     {"export of shards", export_big, undo_output, 1, .first = &places},
     {"report of shards", report_big, nothing, .stride = 1},
     {"verify of shards", verify_big, nothing, .stride = 1},
