@@ -14,12 +14,4 @@ static inline void make_folder(void)
     snprintf(path, sizeof(path), "%s/a.nys", directory);
 }
 
-/* The call fails so. */
-static inline void refused(int got, int status)
-{
-    assert_int_equal(got, status);
-    assert_int_equal(ny_context_error(ctx)->status, status);
-    ny_error_clear(ctx);
-}
-
 #endif

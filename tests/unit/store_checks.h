@@ -2,7 +2,11 @@
 #ifndef TESTS_UNIT_STORE_CHECKS_H
 #define TESTS_UNIT_STORE_CHECKS_H
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/memory.h"
+#include "store/codec.h"
 #include "store/store.h"
 #include "support/store_folder.h"
 #include "support/test.h"
@@ -49,6 +53,52 @@ static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
     case_rows(want, seed, info.dtype, info.d, first_of_set, count);
     CHECK(ny_points_read(store, 0, first, count, got));
     assert_memory_equal(got, want, bytes);
+}
+
+static inline void reopen(void)
+{
+    ny_store_close(store);
+    CHECK(ny_store_open(&store, ctx, path));
+}
+
+/* For ny_store_verify(), which must find none. */
+static inline int no_damage(void *user, const struct ny_damage *damage)
+{
+    (void)user;
+    fail_msg("%s", damage->what);
+    return NY_OK;
+}
+
+/* For ny_store_truncate(); `user`: an int that counts the calls, or NULL. */
+static inline int agree(void *user, bool now)
+{
+    if (user) *(int *)user += now ? 10 : 1;
+    return NY_OK;
+}
+
+/* Opens the file of points or of results, to damage it. */
+static inline int data_file(const char *of, const char *part)
+{
+    char file[256];
+    int fd;
+
+    snprintf(file, sizeof(file), "%s/%s/data.mdb", of, part);
+    fd = open(file, O_RDWR);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* Finds the frame of a block, in its last version, as an append leaves older ones behind. */
+static inline off_t find_block(int fd, unsigned kind, uint64_t number, uint32_t rows)
+{
+    struct ny_header header;
+
+    for (off_t at = 16; pread(fd, &header, sizeof(header), at) == sizeof(header); at += 4096)
+        if (header.number == number && header.packed >> 28 == kind &&
+            (header.packed & 0xffffff) == rows)
+            return at;
+    fail_msg("block %d is not in the file", (int)number);
+    return 0;
 }
 
 /* An empty store under the same name. */

@@ -91,12 +91,6 @@ static void check_kept(void)
     }
 }
 
-static void reopen(void)
-{
-    ny_store_close(store);
-    CHECK(ny_store_open(&store, ctx, path));
-}
-
 TEST(a_copy_is_on_the_disk_before_it_takes_the_place)
 {
     fill();
@@ -117,7 +111,7 @@ TEST(a_bad_copy_does_not_take_the_place)
     fill();
     spoils = true;
     exchanges = 0;
-    refused(ny_store_compact(store, NULL), NY_ESTORE);
+    REFUSED(ny_store_compact(store, NULL), NY_ESTORE);
     assert_false(spoils);
     assert_int_equal(exchanges, 0);
     snprintf(small, sizeof(small), "%s/results.small", path);

@@ -54,7 +54,7 @@ TEST(statistics_of_other_points)
         int damages = 0;
 
         forge(NY_KIND_STATS, 0, raw, sizeof(raw));
-        refused(ny_points_stats(store, &stats), NY_ESTORE);
+        REFUSED(ny_points_stats(store, &stats), NY_ESTORE);
         CHECK(ny_store_verify(store, count_damage, &damages));
         assert_int_equal(damages, 1);
     }
@@ -108,9 +108,9 @@ TEST(a_torn_read_is_no_damage)
     read_without_locks(true);
     for (int k = 0; k < 2; k++) {
         moved = k;
-        refused(ny_points_stats(store, &stats), status[k]);
-        refused(ny_chunk_get(store, "r", "x", 0, &chunk), status[k]);
-        refused(ny_blob_get(store, "r", "x", data, sizeof(data)), status[k]);
+        REFUSED(ny_points_stats(store, &stats), status[k]);
+        REFUSED(ny_chunk_get(store, "r", "x", 0, &chunk), status[k]);
+        REFUSED(ny_blob_get(store, "r", "x", data, sizeof(data)), status[k]);
     }
     moved = false;
     read_without_locks(false);
@@ -118,9 +118,9 @@ TEST(a_torn_read_is_no_damage)
     read_without_locks(true);
     for (int k = 0; k < 2; k++) {
         moved = k;
-        refused(ny_points_info(store, &info), status[k]);
-        refused(ny_points_lost(store, &lost), status[k]);
-        refused(ny_points_class_names(store, &names, &count), status[k]);
+        REFUSED(ny_points_info(store, &info), status[k]);
+        REFUSED(ny_points_lost(store, &lost), status[k]);
+        REFUSED(ny_points_class_names(store, &names, &count), status[k]);
     }
     moved = false;
     read_without_locks(false);
@@ -137,9 +137,9 @@ TEST(blocks_of_another_size)
     forge(NY_KIND_LABELS, N, zeros, sizeof(zeros) - 8);
     CHECK(ny_points_labels(store, 0, N, labels));
     forge(NY_KIND_LABELS, N + 1, zeros, sizeof(zeros) - 8);
-    refused(ny_points_labels(store, 0, N, labels), NY_ESTORE);
+    REFUSED(ny_points_labels(store, 0, N, labels), NY_ESTORE);
     forge(NY_KIND_LABELS, N, zeros, sizeof(zeros) - 16);
-    refused(ny_points_labels(store, 0, N, labels), NY_ESTORE);
+    REFUSED(ny_points_labels(store, 0, N, labels), NY_ESTORE);
 }
 
 static bool answers(int fd, int milliseconds)

@@ -14,13 +14,12 @@ static atomic_bool enough;
 /* Opens and closes the store by a context of its own. */
 static int open_once(void)
 {
-    struct ny_context *its;
+    OWNED(ny_context) *its = NULL;
     struct ny_store *again;
     int err = ny_context_new(&its);
 
     if (!err) err = ny_store_open(&again, its, path);
     if (!err) ny_store_close(again);
-    ny_context_free(its);
     return err;
 }
 

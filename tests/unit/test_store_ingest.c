@@ -69,8 +69,8 @@ TEST(append_converts_what_fits)
     import.spec.dtype = NY_F32;
     batch.values = rows;
     CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    refused(ny_ingest_rows(ingest, &batch), NY_EDATA);
-    refused(ny_ingest_commit(ingest), NY_EDATA);
+    REFUSED(ny_ingest_rows(ingest, &batch), NY_EDATA);
+    REFUSED(ny_ingest_commit(ingest), NY_EDATA);
     ny_ingest_free(ingest);
     rows[3] = 255;
     CHECK(case_ingest(store, &import.spec, &batch));
@@ -85,7 +85,7 @@ TEST(append_converts_what_fits)
     import.spec.dtype = NY_F64;
     batch.values = halves;
     CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    refused(ny_ingest_rows(ingest, &batch), NY_EDATA);
+    REFUSED(ny_ingest_rows(ingest, &batch), NY_EDATA);
     ny_ingest_free(ingest);
     halves[2] = 0.1; /* is rounded */
     CHECK(case_ingest(store, &import.spec, &batch));
@@ -100,18 +100,18 @@ TEST(imports_that_do_not_fit)
     struct case_import import = import_of(NY_U8, 4, 10), other = import_of(NY_U8, 4, 10);
 
     CHECK(case_import(store, &import));
-    refused(case_import(store, &other), NY_EUSAGE);
+    REFUSED(case_import(store, &other), NY_EUSAGE);
     other.spec.append = true;
     other.spec.d = 5;
-    refused(case_import(store, &other), NY_EDATA);
+    REFUSED(case_import(store, &other), NY_EDATA);
     other.spec.d = 4;
     other.spec.labels = true;
-    refused(case_import(store, &other), NY_EDATA);
+    REFUSED(case_import(store, &other), NY_EDATA);
     other.spec.labels = false;
     other.spec.d = 0;
-    refused(case_import(store, &other), NY_EDATA);
+    REFUSED(case_import(store, &other), NY_EDATA);
     other.spec.d = UINT64_MAX;
-    refused(case_import(store, &other), NY_EDATA);
+    REFUSED(case_import(store, &other), NY_EDATA);
     check_rows(3, 0, 10, 0);
 }
 
@@ -277,13 +277,6 @@ static void go_on_after_damage(struct case_import import, enum ny_kind kind)
     CHECK(case_import(store, &import));
 }
 
-static int no_damage(void *user, const struct ny_damage *damage)
-{
-    (void)user;
-    fail_msg("%s", damage->what);
-    return NY_OK;
-}
-
 TEST(damage_to_what_is_staged_starts_the_import_anew)
 {
     static const enum ny_kind kinds[] = {NY_KIND_POINTS, NY_KIND_LABELS, NY_KIND_SOURCE};
@@ -347,7 +340,7 @@ TEST(dropped_rows_are_counted)
         CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
         CHECK(ny_ingest_rows(ingest, &rows));
         CHECK(ny_ingest_commit(ingest));
-        refused(ny_ingest_discard(ingest), NY_EINTERNAL);
+        REFUSED(ny_ingest_discard(ingest), NY_EINTERNAL);
         ny_ingest_free(ingest);
     }
     CHECK(ny_points_info(store, &info));

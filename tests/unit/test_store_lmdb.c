@@ -92,7 +92,7 @@ TEST(a_store_of_the_other_byte_order_is_named)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pwrite(fd, swapped, sizeof(swapped), magic_at[i]), sizeof(swapped));
     close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 AROUND_EACH(make_folder, remove_folder)

@@ -7,6 +7,8 @@
 
 #include "store/codec.h"
 
+OWNS(ny_names, ny_names_release(at, ctx))
+
 /* u8 rows of D columns: blocks of 128 rows, two entries of names of columns. */
 enum { D = 4096 + 4, PAGE = 4096 };
 
@@ -63,7 +65,7 @@ static int import_names(const struct naming *naming)
                                         .names = naming->names,
                                         .raw = naming->names,
                                         .fingerprint = naming->first + 1};
-    struct ny_names columns = {0}, names = {0};
+    OWNED(ny_names) columns = {0}, names = {0};
     char *values = lend_zeros(100 * D);
     struct ny_ingest *ingest;
     uint64_t done, at;
@@ -85,13 +87,12 @@ static int import_names(const struct naming *naming)
     }
     if (!err && !naming->stop) err = ny_ingest_commit(ingest);
     ny_ingest_free(ingest);
-    ny_names_release(&columns, ctx);
     return err;
 }
 
 static void check_names(uint64_t first, uint64_t count)
 {
-    struct ny_names names = {0};
+    OWNED(ny_names) names = {0};
     const char *at;
 
     CHECK(ny_points_names(store, first, (size_t)count, &names));
@@ -100,7 +101,6 @@ static void check_names(uint64_t first, uint64_t count)
     for (uint64_t row = first; row < first + count; row++, at += strlen(at) + 1)
         assert_string_equal(at, name_of(row));
     assert_ptr_equal(at, names.text + names.bytes);
-    ny_names_release(&names, ctx);
 }
 
 TEST(names_come_back)
@@ -129,7 +129,7 @@ TEST(names_come_back)
 
 TEST(rows_without_names)
 {
-    struct ny_names names = {0};
+    OWNED(ny_names) names = {0};
     struct ny_rows_info info;
 
     CHECK(import_names(&(struct naming){.count = 200}));
@@ -148,7 +148,6 @@ TEST(rows_without_names)
     check_names(400, 200);
     CHECK(ny_points_names(store, 200, 200, &names));
     assert_int_equal(names.bytes, 200);
-    ny_names_release(&names, ctx);
 }
 
 TEST(an_import_that_was_killed_goes_on)
@@ -169,7 +168,7 @@ TEST(columns_must_be_called_the_same)
 
     CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
     CHECK(import_names(&(struct naming){.first = 10, .count = 10})); /* no names: no question */
-    refused(import_names(&other), NY_EDATA);
+    REFUSED(import_names(&other), NY_EDATA);
     CHECK(ny_points_column_names(store, 0, D, &names));
     want = column_names("g", D);
     assert_int_equal(names.bytes, want.bytes);
@@ -188,7 +187,7 @@ TEST(columns_are_found)
     uint64_t columns[8];
 
     CHECK(import_names(&(struct naming){.count = 10}));
-    refused(ny_store_find_columns(store, known, 1, columns), NY_EUSAGE);
+    REFUSED(ny_store_find_columns(store, known, 1, columns), NY_EUSAGE);
     new_store();
     CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
     CHECK(ny_store_find_columns(store, known, 5, columns));
@@ -197,8 +196,8 @@ TEST(columns_are_found)
     assert_int_equal(columns[2], 4095);
     assert_int_equal(columns[3], 4096);
     assert_int_equal(columns[4], 0);
-    refused(ny_store_find_columns(store, unknown, 8, columns), NY_EDATA);
-    refused(ny_store_find_columns(store, (const char *const[]){"g40999"}, 1, columns), NY_EDATA);
+    REFUSED(ny_store_find_columns(store, unknown, 8, columns), NY_EDATA);
+    REFUSED(ny_store_find_columns(store, (const char *const[]){"g40999"}, 1, columns), NY_EDATA);
     assert_int_equal(columns[2], 2);
 }
 
@@ -218,7 +217,7 @@ TEST(a_name_of_two_columns)
     CHECK(ny_ingest_commit(ingest));
     ny_ingest_free(ingest);
     ny_names_release(&names, ctx);
-    refused(ny_store_find_columns(store, sought, 1, &column), NY_EDATA);
+    REFUSED(ny_store_find_columns(store, sought, 1, &column), NY_EDATA);
 }
 
 /* ---- damage -------------------------------------------------------------------------------- */
@@ -265,7 +264,7 @@ static int tell_repaired(void *user, const struct ny_repaired *done)
 
 TEST(damage_is_found_and_set_aside)
 {
-    struct ny_names names = {0};
+    OWNED(ny_names) names = {0};
     struct ny_rows_info info;
     char wanted[200];
 
@@ -282,8 +281,8 @@ TEST(damage_is_found_and_set_aside)
              NY_DAMAGED_NAMES, NY_DAMAGED_COLUMN_NAMES);
     assert_string_equal(told, wanted);
     check_names(0, 128);
-    refused(ny_points_names(store, 128, 1, &names), NY_ESTORE);
-    refused(ny_points_column_names(store, 0, 1, &names), NY_ESTORE);
+    REFUSED(ny_points_names(store, 128, 1, &names), NY_ESTORE);
+    REFUSED(ny_points_column_names(store, 0, 1, &names), NY_ESTORE);
     told[0] = '\0';
     CHECK(ny_store_repair(store, tell_repaired, NULL));
     snprintf(wanted, sizeof(wanted), "%d rows 128+128\n%d rows 0+0\n", NY_DAMAGED_NAMES,
@@ -299,7 +298,6 @@ TEST(damage_is_found_and_set_aside)
     check_names(256, 44);
     CHECK(import_names(&(struct naming){.first = 300, .count = 300, .names = true}));
     check_names(256, 344);
-    ny_names_release(&names, ctx);
 }
 
 AROUND_EACH(start, stop)

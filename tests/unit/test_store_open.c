@@ -44,9 +44,9 @@ TEST(a_store_is_taken_back_while_it_is_empty)
     assert_true(is_there());
     ny_store_withdraw(store);
     assert_false(is_there());
-    refused(case_import(other, &small), NY_EIO);
+    REFUSED(case_import(other, &small), NY_EIO);
     mkdir(path, 0777);
-    refused(case_import(other, &small), NY_EIO);
+    REFUSED(case_import(other, &small), NY_EIO);
     case_remove(path);
     ny_store_close(other);
     ny_store_close(store);
@@ -67,20 +67,20 @@ TEST(paths_that_are_no_store)
 {
     struct ny_store *store;
 
-    refused(ny_store_open(&store, ctx, path), NY_EIO);
+    REFUSED(ny_store_open(&store, ctx, path), NY_EIO);
     assert_null(store);
     write_file(path, "x");
-    refused(ny_store_open(&store, ctx, path), NY_EIO);
+    REFUSED(ny_store_open(&store, ctx, path), NY_EIO);
     unlink(path);
     mkdir(path, 0777);
-    refused(ny_store_open(&store, ctx, path), NY_EIO);
+    REFUSED(ny_store_open(&store, ctx, path), NY_EIO);
     mkdir(in_store("points"), 0777);
     mkdir(in_store("results"), 0777);
     write_file(in_store("points/data.mdb"), "");
     write_file(in_store("results/data.mdb"), "");
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
     write_file(in_store("points/data.mdb"), "This is a text, and no table of anything at all.");
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 TEST(a_directory_of_other_things_is_left_alone)
@@ -90,10 +90,10 @@ TEST(a_directory_of_other_things_is_left_alone)
 
     mkdir(path, 0777);
     write_file(in_store("thesis.tex"), "precious");
-    refused(ny_store_create(&store, ctx, path), NY_EIO);
+    REFUSED(ny_store_create(&store, ctx, path), NY_EIO);
     assert_int_equal(stat(in_store("thesis.tex"), &info), 0);
     assert_int_not_equal(stat(in_store("points"), &info), 0);
-    refused(ny_store_create(&store, ctx, "/nowhere/at/all.nys"), NY_EIO);
+    REFUSED(ny_store_create(&store, ctx, "/nowhere/at/all.nys"), NY_EIO);
 }
 
 TEST(creating_twice_opens)
@@ -126,7 +126,7 @@ TEST(an_unfinished_creation_is_finished)
     unlink(in_store("results/data.mdb"));
     unlink(in_store("results/lock.mdb"));
     rmdir(in_store("results"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
     CHECK(ny_store_create(&store, ctx, path));
     CHECK(ny_blob_put(store, "fit", "x", "x", 1));
     ny_store_close(store);
@@ -143,16 +143,16 @@ TEST(parts_of_two_stores)
     case_remove(in_store("results"));
     snprintf(other, sizeof(other), "%s/b.nys/results", directory);
     case_copy(other, in_store("results"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
     case_remove(in_store("results"));
     case_copy(in_store("points"), in_store("results"));
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* A link that somebody has planted in the store does not make us write elsewhere. */
 TEST(links_are_refused)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     char away[160];
     struct stat info;
 
@@ -160,19 +160,18 @@ TEST(links_are_refused)
     snprintf(away, sizeof(away), "%s/away", directory);
     unlink(in_store("points/lock.mdb"));
     assert_int_equal(symlink(away, in_store("points/lock.mdb")), 0);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
     unlink(in_store("points/lock.mdb"));
     rename(in_store("points"), away);
     assert_int_equal(symlink(away, in_store("points")), 0);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
     unlink(in_store("points"));
     rename(away, in_store("points"));
     CHECK(ny_store_open(&store, ctx, path));
     unlink(in_store("locks/points.lock"));
     assert_int_equal(symlink(away, in_store("locks/points.lock")), 0);
-    refused(case_import(store, &small), NY_EIO);
+    REFUSED(case_import(store, &small), NY_EIO);
     assert_int_not_equal(stat(away, &info), 0);
-    ny_store_close(store);
 }
 
 /* Every pulse of the file says this version, with a right checksum. */
@@ -212,7 +211,7 @@ TEST(a_newer_format_is_named)
     CHECK(ny_store_create(&store, ctx, path));
     ny_store_close(store);
     set_version(in_store("points/data.mdb"), NY_FORMAT_VERSION + 1);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* Writes to a store of this version and checks whether it has norms and memories. */
@@ -342,7 +341,7 @@ static int put_and_go(struct ny_store *store, struct ny_context *its)
 
 TEST(a_second_import_is_refused_at_once)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     struct companion other;
     struct case_import more = small;
     char pid[32];
@@ -352,17 +351,16 @@ TEST(a_second_import_is_refused_at_once)
     CHECK(ny_store_open(&store, ctx, path));
     more.spec.append = true;
     snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
-    refused(case_import(store, &more), NY_EBUSY);
+    REFUSED(case_import(store, &more), NY_EBUSY);
     CHECK(ny_blob_put(store, "fit", "x", "x", 1)); /* fitting goes on */
     send_home(&other);
     CHECK(case_import(store, &more));
-    ny_store_close(store);
 }
 
 TEST(a_name_is_held_by_one)
 {
     struct ny_name_lock *lock, *second;
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     struct companion other;
     char pid[32];
 
@@ -370,22 +368,21 @@ TEST(a_name_is_held_by_one)
     other = send_out(hold_name);
     CHECK(ny_store_open(&store, ctx, path));
     snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
-    refused(ny_name_lock(&lock, store, "fit"), NY_EBUSY);
+    REFUSED(ny_name_lock(&lock, store, "fit"), NY_EBUSY);
     CHECK(ny_name_lock(&lock, store, "fit2"));
     ny_name_unlock(lock);
     send_home(&other); /* the kernel lets go for it */
     CHECK(ny_name_lock(&lock, store, "fit"));
-    refused(ny_name_lock(&second, store, "fit"), NY_EBUSY);
+    REFUSED(ny_name_lock(&second, store, "fit"), NY_EBUSY);
     ny_name_unlock(lock);
     CHECK(ny_name_lock(&lock, store, "fit"));
     ny_name_unlock(lock);
     ny_name_unlock(NULL);
-    ny_store_close(store);
 }
 
 TEST(what_another_process_writes_is_seen)
 {
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     struct companion other;
     char data[3];
 
@@ -396,7 +393,6 @@ TEST(what_another_process_writes_is_seen)
     assert_memory_equal(data, "abc", 3);
     CHECK(ny_blob_put(store, "ours", "x", "x", 1));
     send_home(&other);
-    ny_store_close(store);
 }
 
 /* ---- other circumstances ------------------------------------------------------------------- */
@@ -494,7 +490,7 @@ TEST(a_smaller_map_will_do)
 TEST(a_failing_disk_is_damage)
 {
     static uint8_t rows[1024 * 784];
-    struct ny_store *store;
+    OWNED(ny_store) *store = NULL;
     size_t count;
 
     make_store(path);
@@ -502,9 +498,8 @@ TEST(a_failing_disk_is_damage)
     ny_guard_sigbus();
     ny_guard_sigbus();
     assert_int_equal(truncate(in_store("points/data.mdb"), 8 * 4096), 0);
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
+    REFUSED(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
     assert_int_equal(count, 0);
-    ny_store_close(store);
 }
 
 TEST(files_follow_the_umask)

@@ -1,6 +1,8 @@
 /* store/store.h, points: what was imported is what is read; labels, source rows, statistics. */
 #include "store_checks.h"
 
+OWNS(ny_rows_stats, ny_rows_stats_release(at, ctx))
+
 /* ---- round trips --------------------------------------------------------------------------- */
 
 static void round_trip(enum ny_dtype dtype, uint64_t d, uint64_t n)
@@ -77,7 +79,7 @@ TEST(an_empty_store_has_no_points)
     CHECK(ny_points_stats(store, &stats));
     assert_int_equal(stats.n, 0);
     ny_rows_stats_release(&stats, ctx);
-    refused(ny_points_read_block(store, 0, &info, &count), NY_EINTERNAL);
+    REFUSED(ny_points_read_block(store, 0, &info, &count), NY_EINTERNAL);
 }
 
 TEST(beyond_the_end_is_refused)
@@ -88,9 +90,9 @@ TEST(beyond_the_end_is_refused)
     double label;
 
     CHECK(case_import(store, &import));
-    refused(ny_points_read(store, 0, 9, 2, rows), NY_EINTERNAL);
-    refused(ny_points_gather(store, 0, &row, 1, rows), NY_EINTERNAL);
-    refused(ny_points_labels(store, UINT64_MAX, 2, &label), NY_EINTERNAL);
+    REFUSED(ny_points_read(store, 0, 9, 2, rows), NY_EINTERNAL);
+    REFUSED(ny_points_gather(store, 0, &row, 1, rows), NY_EINTERNAL);
+    REFUSED(ny_points_labels(store, UINT64_MAX, 2, &label), NY_EINTERNAL);
 }
 
 TEST(gather_keeps_the_order_asked_for)
@@ -123,13 +125,6 @@ TEST(hints_are_harmless)
     ny_points_done_with(store, 0, 100);
     ny_points_done_with(store, 7, UINT64_MAX / 2);
     check_rows(3, 0, 5000, 0);
-}
-
-static int no_damage(void *user, const struct ny_damage *damage)
-{
-    (void)user;
-    fail_msg("damage: %s", damage->what);
-    return NY_OK;
 }
 
 static size_t resident_bytes(void)
@@ -270,8 +265,8 @@ TEST(class_names)
     assert_int_equal(count, 2);
     assert_string_equal(names[1], "dog");
     ny_free(ctx, names);
-    refused(with_classes(other, 2, true, 1), NY_EDATA);
-    refused(with_classes(NULL, 0, true, 1), NY_EDATA);
+    REFUSED(with_classes(other, 2, true, 1), NY_EDATA);
+    REFUSED(with_classes(NULL, 0, true, 1), NY_EDATA);
     CHECK(with_classes(animals, 3, true, 2));
     CHECK(ny_points_class_names(store, &names, &count));
     assert_int_equal(count, 3);
@@ -284,7 +279,7 @@ TEST(class_names)
 /* Recomputed in long double by plain loops over what the generator gives. */
 static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
 {
-    struct ny_rows_stats stats;
+    OWNED(ny_rows_stats) stats;
     char *rows = lend(n * d * ny_dtype_size(dtype));
     double *x = lend(n * d * sizeof(*x));
     long double squares = 0, norms = 0;
@@ -323,7 +318,6 @@ static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
     }
     assert_true(fabsl(stats.mean_square_norm - squares / n) <= 1e-12L * squares / n);
     assert_true(fabsl(stats.mean_norm - norms / n) <= 1e-12L * norms / n);
-    ny_rows_stats_release(&stats, ctx);
 }
 
 TEST(statistics_of_every_type)
@@ -349,7 +343,7 @@ TEST(statistics_with_a_large_offset)
     struct ny_ingest_spec spec = {.d = 1, .dtype = NY_F64, .fingerprint = 1};
     double *values = lend(N * sizeof(*values));
     struct ny_ingest_rows rows = {.values = values, .count = N, .consumed = N};
-    struct ny_rows_stats stats;
+    OWNED(ny_rows_stats) stats;
 
     for (int i = 0; i < N; i++)
         values[i] = 1e9 + (i % 2 ? 1 : -1); /* variance 1 beside a mean of 1e9 */
@@ -357,13 +351,12 @@ TEST(statistics_with_a_large_offset)
     CHECK(ny_points_stats(store, &stats));
     assert_true(fabs(stats.variance[0] - 1) < 1e-9);
     assert_true(stats.mean[0] == 1e9);
-    ny_rows_stats_release(&stats, ctx);
 }
 
 /* Batches and threads are of no account: not a bit. */
 TEST(statistics_do_not_depend_on_batches)
 {
-    struct ny_rows_stats a, b;
+    OWNED(ny_rows_stats) a, b;
     struct case_import import = import_of(NY_F32, 50, 40000);
 
     CHECK(case_import(store, &import));
@@ -375,8 +368,6 @@ TEST(statistics_do_not_depend_on_batches)
     CHECK(ny_points_stats(store, &b));
     assert_memory_equal(a.mean, b.mean, 50 * sizeof(double));
     assert_memory_equal(a.variance, b.variance, 50 * sizeof(double));
-    ny_rows_stats_release(&a, ctx);
-    ny_rows_stats_release(&b, ctx);
 }
 
 TEST(values_that_are_not_finite)
@@ -393,7 +384,7 @@ TEST(values_that_are_not_finite)
         values[7] = bad[i];
         CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
         CHECK(ny_ingest_rows(ingest, &rows));
-        refused(ny_ingest_commit(ingest), NY_EDATA);
+        REFUSED(ny_ingest_commit(ingest), NY_EDATA);
         ny_ingest_free(ingest);
     }
 }

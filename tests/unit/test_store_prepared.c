@@ -87,31 +87,33 @@ static void wanted(const struct ny_prepared *how, enum ny_dtype to, uint64_t i, 
     }
 }
 
+/* Rows as they were read: `list` says which ones they are; NULL: the first. */
+static void check_read(const struct ny_prepared *how, const struct ny_rows_info *info,
+                       const char *rows, const uint64_t *list, uint64_t count)
+{
+    double got[D], want[D];
+
+    for (uint64_t i = 0; i < count; i++) {
+        spread(info, rows + i * ny_rows_row_bytes(info), got);
+        wanted(how, info->dtype, list ? list[i] : i, want);
+        assert_memory_equal(got, want, sizeof(got));
+    }
+}
+
 static void check(const struct ny_prepared *how, enum ny_dtype dtype, uint64_t n)
 {
     static const uint64_t list[] = {11000, 3, 7, 11000, 80, 4095};
     struct ny_rows_info info;
-    double got[D], want[D];
     char *rows;
-    size_t bytes;
 
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.n, n);
     assert_int_equal(info.dtype, dtype);
-    bytes = ny_rows_row_bytes(&info);
-    rows = lend((size_t)n * bytes);
+    rows = lend((size_t)n * ny_rows_row_bytes(&info));
     CHECK(ny_points_read(store, (size_t)info.row_slots, 0, (size_t)n, rows));
-    for (uint64_t i = 0; i < n; i++) {
-        spread(&info, rows + i * bytes, got);
-        wanted(how, dtype, i, want);
-        assert_memory_equal(got, want, sizeof(got));
-    }
+    check_read(how, &info, rows, NULL, n);
     CHECK(ny_points_gather(store, (size_t)info.row_slots, list, 6, rows));
-    for (size_t i = 0; i < 6; i++) {
-        spread(&info, rows + i * bytes, got);
-        wanted(how, dtype, list[i], want);
-        assert_memory_equal(got, want, sizeof(got));
-    }
+    check_read(how, &info, rows, list, 6);
 }
 
 /* The statistics are of rows as they are read. */
@@ -259,7 +261,7 @@ TEST(refused_values_are_named)
         how.row_nnz = 1;
         CHECK(ny_ingest_begin(&ingest, store, &how, &consumed));
         CHECK(ny_ingest_rows(ingest, &batch));
-        refused(ny_ingest_commit(ingest), NY_EDATA);
+        REFUSED(ny_ingest_commit(ingest), NY_EDATA);
         CHECK(ny_ingest_discard(ingest));
         ny_ingest_free(ingest);
         CHECK(ny_points_info(store, &info));

@@ -66,14 +66,13 @@ static void take_all_and_die(void)
 TEST(places_of_killed_readers_are_free)
 {
     struct ny_rows_info info;
-    struct ny_store *again;
+    OWNED(ny_store) *again = NULL;
 
     take_all_and_die();
     assert_int_equal(use_elsewhere(), 0);
     take_all_and_die();
     CHECK(ny_store_open(&again, ctx, path)); /* in a process that has it open */
     CHECK(ny_points_info(again, &info));
-    ny_store_close(again);
 }
 
 AROUND_EACH(start, stop)

@@ -45,34 +45,10 @@ static void import_rows(uint64_t first, uint64_t count)
 
 /* ---- damage -------------------------------------------------------------------------------- */
 
-static int open_file(const char *part)
-{
-    char file[256];
-    int fd;
-
-    snprintf(file, sizeof(file), "%s/%s/data.mdb", path, part);
-    fd = open(file, O_RDWR);
-    assert_true(fd >= 0);
-    return fd;
-}
-
-/* Finds the frame of a block, in its last version, as an append leaves older ones behind. */
-static off_t find_block(int fd, unsigned kind, uint64_t number, uint32_t rows)
-{
-    struct ny_header header;
-
-    for (off_t at = 16; pread(fd, &header, sizeof(header), at) == sizeof(header); at += PAGE)
-        if (header.number == number && header.packed >> 28 == kind &&
-            (header.packed & 0xffffff) == rows)
-            return at;
-    fail_msg("block %d is not in the file", (int)number);
-    return 0;
-}
-
 /* Overwrites `bytes` bytes at `place` of the block's frame; −16: the head of its pages, too. */
 static void spoil(unsigned kind, uint64_t number, uint32_t rows, off_t place, size_t bytes)
 {
-    int fd = open_file("points");
+    int fd = data_file(path, "points");
     char zeros[PAGE] = {0};
 
     assert_int_equal(pwrite(fd, zeros, bytes, find_block(fd, kind, number, rows) + place), bytes);
@@ -89,7 +65,7 @@ static void put_result(const char *name, char letter)
 
 static void spoil_result(char letter)
 {
-    int fd = open_file("results");
+    int fd = data_file(path, "results");
     char data[8], want[8];
     bool found = false;
 
@@ -124,13 +100,6 @@ static void repair(const char *want)
     told[0] = '\0';
     CHECK(ny_store_repair(store, tell, NULL));
     assert_string_equal(told, want);
-}
-
-static int no_damage(void *user, const struct ny_damage *damage)
-{
-    (void)user;
-    fail_msg("%s", damage->what);
-    return NY_OK;
 }
 
 static bool is_in(const uint64_t (*lost)[2], uint64_t row)
@@ -181,12 +150,6 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
     ny_source_free(source);
 }
 
-static void reopen(void)
-{
-    ny_store_close(store);
-    CHECK(ny_store_open(&store, ctx, path));
-}
-
 /* ---- tests --------------------------------------------------------------------------------- */
 
 TEST(lost_rows_keep_their_numbers)
@@ -198,11 +161,11 @@ TEST(lost_rows_keep_their_numbers)
     import_rows(0, N);
     spoil(NY_KIND_POINTS, 2, BLOCK, 5000, 1);
     spoil(NY_KIND_POINTS, 1, BLOCK, -16, PAGE); /* the whole page */
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
+    REFUSED(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
     ny_error_clear(ctx);
     repair("points 1024+1024; points 2048+1024; ");
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
-    refused(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
+    REFUSED(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
+    REFUSED(ny_points_read_block(store, 1, rows, &count), NY_ESTORE);
     ny_error_clear(ctx);
     CHECK(ny_points_read_block(store, 3, rows, &count));
     assert_true(rows[0] == value_of(3 * BLOCK, 0));
@@ -277,7 +240,7 @@ TEST(broken_results_go)
 
 static uint64_t hash_of(const char *part)
 {
-    int fd = open_file(part);
+    int fd = data_file(path, part);
     uint64_t hash = 1;
     char page[PAGE];
 
@@ -303,13 +266,13 @@ TEST(refusals_change_nothing)
     points = hash_of("points");
     results = hash_of("results");
     CHECK(ny_name_lock(&job, store, "torn"));
-    refused(ny_store_repair(store, tell, NULL), NY_EBUSY);
+    REFUSED(ny_store_repair(store, tell, NULL), NY_EBUSY);
     ny_error_clear(ctx);
     ny_name_unlock(job);
-    fd = open_file("points"); /* the record of the statistics */
+    fd = data_file(path, "points"); /* the record of the statistics */
     assert_int_equal(pread(fd, stats, 8, find_block(fd, NY_KIND_STATS, 0, 0) + 600), 8);
     spoil(NY_KIND_STATS, 0, 0, 600, 8);
-    refused(ny_store_repair(store, tell, NULL), NY_ESTORE);
+    REFUSED(ny_store_repair(store, tell, NULL), NY_ESTORE);
     ny_error_clear(ctx);
     assert_int_equal(pwrite(fd, stats, 8, find_block(fd, NY_KIND_STATS, 0, 0) + 600), 8);
     close(fd);
@@ -347,13 +310,6 @@ TEST(a_staged_import_begins_again)
     check_left(N + MORE, lost);
 }
 
-static int agree(void *user, bool now)
-{
-    (void)user;
-    (void)now;
-    return NY_OK;
-}
-
 /* The list of lost rows is one of rows that are there: it goes with them. */
 TEST(lost_rows_that_are_cut_off_are_forgotten)
 {
@@ -367,8 +323,7 @@ TEST(lost_rows_that_are_cut_off_are_forgotten)
     import_rows(0, N);
     spoil(NY_KIND_POINTS, 3, BLOCK, 200, 4);
     repair("points 3072+1024; ");
-    assert_int_equal(ny_store_truncate(store, N - 5, agree, NULL), NY_ESTORE);
-    ny_error_clear(ctx);
+    REFUSED(ny_store_truncate(store, N - 5, agree, NULL), NY_ESTORE);
     CHECK(ny_store_truncate(store, 3 * BLOCK - 5, agree, NULL));
     CHECK(ny_points_lost(store, &lost));
     assert_int_equal(lost.count, 0);

@@ -57,6 +57,17 @@ static void put(const struct ny_ingest_spec *how, uint64_t first, uint64_t count
     ny_ingest_free(ingest);
 }
 
+/* It is row i. */
+static void check_row(struct ny_sparse row, uint64_t i)
+{
+    uint32_t index[1000];
+    float value[1000];
+
+    assert_int_equal(row.count, row_values(i, index, value));
+    assert_memory_equal(row.index, index, row.count * sizeof(*index));
+    assert_memory_equal(row.value, value, row.count * sizeof(*value));
+}
+
 static void check(uint64_t first, size_t count)
 {
     struct ny_rows_info info;
@@ -68,15 +79,8 @@ static void check(uint64_t first, size_t count)
     bytes = ny_rows_row_bytes(&info);
     rows = lend(count * bytes);
     CHECK(ny_points_read(store, (size_t)info.row_slots, first, count, rows));
-    for (size_t i = 0; i < count; i++) {
-        struct ny_sparse row = ny_sparse_of(rows + i * bytes, (size_t)info.row_slots);
-        uint32_t index[1000];
-        float value[1000];
-
-        assert_int_equal(row.count, row_values(first + i, index, value));
-        assert_memory_equal(row.index, index, row.count * sizeof(*index));
-        assert_memory_equal(row.value, value, row.count * sizeof(*value));
-    }
+    for (size_t i = 0; i < count; i++)
+        check_row(ny_sparse_of(rows + i * bytes, (size_t)info.row_slots), first + i);
 }
 
 static int longer_first(const void *a, const void *b)
@@ -178,13 +182,6 @@ TEST(an_unfinished_import_goes_on)
     check_statistics(ROWS);
 }
 
-static int agree(void *user, bool now)
-{
-    (void)user;
-    (void)now;
-    return NY_OK;
-}
-
 /* Rows `from` to `to`, as an import of their own. */
 static void put_more(uint64_t from, uint64_t to, bool killed)
 {
@@ -251,16 +248,10 @@ TEST(rows_are_gathered_from_anywhere)
     CHECK(ny_points_info(store, &info));
     rows = lend(COUNT * ny_rows_row_bytes(&info));
     CHECK(ny_points_gather(store, (size_t)info.row_slots, wanted, COUNT, rows));
-    for (size_t i = 0; i < COUNT; i++) {
-        struct ny_sparse row =
-            ny_sparse_of(rows + i * ny_rows_row_bytes(&info), (size_t)info.row_slots);
-        uint32_t index[1000];
-        float value[1000];
-
-        assert_int_equal(row.count, row_values(wanted[i], index, value));
-        assert_memory_equal(row.value, value, row.count * sizeof(*value));
-    }
-    refused(ny_points_gather(store, 0, wanted, 1, rows), NY_EINTERNAL);
+    for (size_t i = 0; i < COUNT; i++)
+        check_row(ny_sparse_of(rows + i * ny_rows_row_bytes(&info), (size_t)info.row_slots),
+                  wanted[i]);
+    REFUSED(ny_points_gather(store, 0, wanted, 1, rows), NY_EINTERNAL);
 }
 
 TEST(gathered_rows_take_what_they_have)
@@ -280,12 +271,7 @@ TEST(gathered_rows_take_what_they_have)
         CHECK(ny_rows_gather_list(ny_store_rows(store), &wish, &list));
     assert_int_equal(list.count, 2 * COUNT);
     for (size_t i = 0; i < 2 * COUNT; i++) {
-        uint32_t index[1000];
-        float value[1000];
-
-        assert_int_equal(list.row[i].count, row_values(wanted[i % COUNT], index, value));
-        assert_memory_equal(list.row[i].index, index, list.row[i].count * sizeof(*index));
-        assert_memory_equal(list.row[i].value, value, list.row[i].count * sizeof(*value));
+        check_row(list.row[i], wanted[i % COUNT]);
         values += list.row[i].count;
     }
     assert_in_range(ny_memory_used(ctx) - before, values * 8,
@@ -293,7 +279,7 @@ TEST(gathered_rows_take_what_they_have)
     ny_sparse_list_release(&list, ctx);
     assert_int_equal(ny_memory_used(ctx), before);
     wish.slots = 1; /* fuller rows than were expected */
-    refused(ny_rows_gather_list(ny_store_rows(store), &wish, &list), NY_EINTERNAL);
+    REFUSED(ny_rows_gather_list(ny_store_rows(store), &wish, &list), NY_EINTERNAL);
     ny_sparse_list_release(&list, ctx);
 }
 
@@ -328,26 +314,21 @@ static int count_damage(void *user, const struct ny_damage *damage)
 
 TEST(all_of_it_is_verified)
 {
-    char file[200];
-    int found = 0, byte;
-    FILE *data;
-    long size;
+    int found = 0, fd;
+    unsigned char byte;
+    off_t at;
 
     put(&spec, 0, ROWS, false);
     CHECK(ny_store_verify(store, count_damage, &found));
     assert_int_equal(found, 0);
     ny_store_close(store);
     store = NULL;
-    snprintf(file, sizeof(file), "%s/points/data.mdb", path);
-    data = fopen(file, "r+b");
-    assert_non_null(data);
-    fseek(data, 0, SEEK_END);
-    size = ftell(data);
-    fseek(data, size / 2 / 4096 * 4096 + 2000, SEEK_SET); /* within a block of points */
-    byte = fgetc(data);
-    fseek(data, -1, SEEK_CUR);
-    fputc(byte ^ 1, data);
-    fclose(data);
+    fd = data_file(path, "points");
+    at = lseek(fd, 0, SEEK_END) / 2 / 4096 * 4096 + 2000; /* within a block of points */
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
     open_store();
     CHECK(ny_store_verify(store, count_damage, &found));
     assert_int_equal(found, 1);

@@ -5,12 +5,6 @@
 
 enum { D = 100, MANY = 40 };
 
-static int agree(void *user, bool now)
-{
-    *(int *)user += now ? 10 : 1;
-    return NY_OK;
-}
-
 static int object(void *user, bool now)
 {
     if (now) return ny_fail(ctx, NY_EUSAGE, "not now");
@@ -147,13 +141,6 @@ TEST(what_was_staged_is_forgotten)
     import.no_commit = 0;
     CHECK(case_import(store, &import));
     check_rows(3, 0, 14000, 0);
-}
-
-static int no_damage(void *user, const struct ny_damage *damage)
-{
-    (void)user;
-    fail_msg("%s", damage->what);
-    return NY_OK;
 }
 
 /* ---- row numbers of the source --------------------------------------------------------------- */

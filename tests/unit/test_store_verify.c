@@ -34,47 +34,24 @@ static void import_noise(struct ny_store *into, float *values)
     CHECK(case_ingest(into, &spec, &rows));
 }
 
-/* The frame of a full block in the file of a store: its offset there. */
-static off_t find_block(int fd, uint64_t number)
-{
-    struct ny_header header;
-
-    for (off_t at = 16; pread(fd, &header, sizeof(header), at) == sizeof(header); at += 4096)
-        if (header.number == number && header.raw_bytes == 1024 * D * sizeof(float) &&
-            header.packed >> 28 == NY_KIND_POINTS)
-            return at;
-    fail_msg("block %d is not in the file", (int)number);
-    return 0;
-}
-
-static int open_file(const char *of)
-{
-    char file[256];
-    int fd;
-
-    snprintf(file, sizeof(file), "%s/points/data.mdb", of);
-    fd = open(file, O_RDWR);
-    assert_true(fd >= 0);
-    return fd;
-}
-
 /* One block of this store becomes one of that. */
 static void copy_block(const char *from, uint64_t source, uint64_t target)
 {
     size_t bytes = sizeof(struct ny_header) + 1024 * D * sizeof(float);
     char *frame = lend(bytes);
-    int in = open_file(from), out = open_file(path);
+    int in = data_file(from, "points"), out = data_file(path, "points");
 
-    assert_int_equal(pread(in, frame, bytes, find_block(in, source)), bytes);
-    assert_int_equal(pwrite(out, frame, bytes, find_block(out, target)), bytes);
+    assert_int_equal(pread(in, frame, bytes, find_block(in, NY_KIND_POINTS, source, 1024)), bytes);
+    assert_int_equal(pwrite(out, frame, bytes, find_block(out, NY_KIND_POINTS, target, 1024)),
+                     bytes);
     close(in);
     close(out);
 }
 
 static void flip_bit(uint64_t block, off_t place)
 {
-    int fd = open_file(path);
-    off_t at = find_block(fd, block) + place;
+    int fd = data_file(path, "points");
+    off_t at = find_block(fd, NY_KIND_POINTS, block, 1024) + place;
     char byte;
 
     assert_int_equal(pread(fd, &byte, 1, at), 1);
@@ -111,7 +88,7 @@ static void check_reads(const float *values, uint64_t bad)
         int err = ny_points_read_block(store, b, rows, &count);
 
         if (b == bad) {
-            refused(err, NY_ESTORE);
+            REFUSED(err, NY_ESTORE);
             continue;
         }
         CHECK(err);
@@ -163,7 +140,7 @@ TEST(damaged_blocks)
 TEST(damaged_chunks)
 {
     struct list list = {0};
-    char file[256], data[20000], got[20000];
+    char data[20000], got[20000];
     struct ny_chunk chunk = {.data = got, .capacity = sizeof(got)};
     struct ny_batch *batch;
     int fd;
@@ -173,8 +150,7 @@ TEST(damaged_chunks)
     for (uint64_t i = 0; i < 3; i++)
         CHECK(ny_batch_put(batch, "fit", "model", i, data, sizeof(data)));
     CHECK(ny_batch_commit(batch));
-    snprintf(file, sizeof(file), "%s/results/data.mdb", path);
-    fd = open(file, O_RDWR);
+    fd = data_file(path, "results");
     for (off_t at = 16 + 32; pread(fd, got, 8, at) == 8; at += 4096)
         if (memcmp(got, "qqqqqqqq", 8) == 0) { /* the first that is found */
             assert_int_equal(pwrite(fd, "p", 1, at), 1);
@@ -190,7 +166,7 @@ TEST(damaged_chunks)
         int err = ny_chunk_get(store, "fit", "model", i, &chunk);
 
         if (err) {
-            refused(err, NY_ESTORE);
+            REFUSED(err, NY_ESTORE);
             assert_int_equal(++wrong, 1);
         } else {
             assert_int_equal(chunk.bytes, sizeof(data));
@@ -235,7 +211,7 @@ TEST(a_list_of_chunks_that_breaks_off)
     steps_before = 1;
     err = ny_store_verify(store, note, &list);
     step_fails = 0;
-    refused(err, NY_EBUDGET);
+    REFUSED(err, NY_EBUDGET);
     CHECK(ny_store_verify(store, note, &list));
     assert_int_equal(list.count, 1);
 }
@@ -244,22 +220,11 @@ TEST(a_list_of_chunks_that_breaks_off)
 
 enum { META_TXN = 16 + 128, PAGE = 4096 };
 
-static int results_file(void)
-{
-    char file[256];
-    int fd;
-
-    snprintf(file, sizeof(file), "%s/results/data.mdb", path);
-    fd = open(file, O_RDWR);
-    assert_true(fd >= 0);
-    return fd;
-}
-
 static int closed_results(void)
 {
     ny_store_close(store);
     store = NULL;
-    return results_file();
+    return data_file(path, "results");
 }
 
 /* The newest meta page, dated back, would make the one before it the newest. */
@@ -278,7 +243,7 @@ TEST(an_older_state_does_not_come_back)
     txn[newest] -= 2;
     assert_int_equal(pwrite(fd, &txn[newest], 8, (off_t)newest * PAGE + META_TXN), 8);
     close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* The first big value of the file's newest leaf: where its entry has the page, and the page. */
@@ -332,7 +297,7 @@ TEST(two_values_on_one_page)
     assert_true(first != second);
     assert_int_equal(pwrite(fd, &first, 8, at), 8);
     close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 static struct ny_meta newest_meta(int fd)
@@ -369,7 +334,7 @@ TEST(a_page_of_the_tree_among_the_free)
     list[i] = meta.main.root;
     assert_int_equal(pwrite(fd, list, node.low, at), node.low);
     close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* The tree of the free pages is walked after the values. */
@@ -389,7 +354,7 @@ TEST(a_page_of_a_value_in_the_tree_of_the_free)
     assert_int_equal(at / PAGE, meta.main.root);
     assert_int_equal(pwrite(fd, &meta.free.root, 8, at), 8);
     close(fd);
-    refused(ny_store_open(&store, ctx, path), NY_ESTORE);
+    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* A value that claims more pages than it has would, when deleted, free those of its neighbours. */
@@ -401,14 +366,13 @@ TEST(a_value_that_claims_too_many_pages)
     int fd;
 
     put_three();
-    fd = results_file();
+    fd = data_file(path, "results");
     find_big(fd, 0, &page);
     assert_int_equal(pwrite(fd, &pages, 4, (off_t)page * PAGE + 12), 4);
     close(fd);
     CHECK(ny_batch_begin(&batch, store));
-    refused(ny_batch_delete(batch, "fit", "x"), NY_ESTORE);
+    REFUSED(ny_batch_delete(batch, "fit", "x"), NY_ESTORE);
     assert_int_equal(ny_batch_commit(batch), NY_ESTORE);
-    ny_error_clear(ctx);
     CHECK(ny_blob_put(store, "other", "x", "abc", 3));
 }
 
@@ -417,13 +381,6 @@ static int stop_at_once(void *user, const struct ny_damage *damage)
     (void)damage;
     ++*(int *)user;
     return NY_EUSAGE;
-}
-
-static int agree(void *user, bool now)
-{
-    (void)user;
-    (void)now;
-    return NY_OK;
 }
 
 TEST(the_caller_may_stop)
