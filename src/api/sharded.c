@@ -149,6 +149,31 @@ static int run(struct request *request, struct ny_shard_team *team, struct ny_re
     return err;
 }
 
+/* Runs it, or a frozen update, which goes shard by shard. */
+static int run_or_update(struct request *request, struct ny_shard_team *team,
+                         struct ny_report **report)
+{
+    const char *mode = NULL, *frozen = ny_update_mode_name(NY_UPDATE_FROZEN);
+
+    if (request->kind && request->kind->update && request->options)
+        mode = ny_options_text(request->options, "update");
+    return mode && strcmp(mode, frozen) == 0
+               ? ny_sharded_update(team, request->name, request->options, report)
+               : run(request, team, report);
+}
+
+/* Makes the request one that goes on with an update of this mode; *how belongs to the caller. */
+static int go_on_with(struct request *request, struct ny_context *ctx, enum ny_update_mode mode,
+                      struct ny_options **how)
+{
+    int err = ny_options_new(how, ctx);
+
+    for (size_t i = 0; request->kinds[i]; i++) /* one of them can be updated */
+        if (request->kinds[i]->update) request->kind = request->kinds[i];
+    request->options = *how;
+    return err ? err : ny_options_set(*how, "update", ny_update_mode_name(mode));
+}
+
 /* Notes how far the shards of this process have come by the command that has ended. */
 static void note(const struct ny_shard_team *team)
 {
@@ -173,8 +198,7 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
     snprintf(command, sizeof(command), "%s '%s'%s%s", kind->function + strlen("ny_"), name,
              mode ? " with --update " : "", mode ? mode : "");
     err = ny_shard_team_open(&team, context, path, command, options);
-    if (!err)
-        err = mode ? ny_sharded_update(&team, name, options, report) : run(&request, &team, report);
+    if (!err) err = run_or_update(&request, &team, report);
     if (!err) note(&team);
     ny_shard_team_close(&team);
     return err;
@@ -234,17 +258,19 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
 {
     struct request request = {.kinds = kinds, .name = name};
     char command[NY_COMMAND_BYTES];
+    enum ny_update_mode mode = NY_UPDATE_NONE;
+    struct ny_options *how = NULL;
     struct ny_shard_team team;
-    bool updates = false;
     int err;
 
     ny_fields_begin();
     snprintf(command, sizeof(command), "resume '%s'", name);
     err = ny_shard_team_open(&team, context, path, command, NULL);
-    if (!err) err = ny_sharded_update_begun(&team, name, &updates);
-    if (!err)
-        err = updates ? ny_sharded_update(&team, name, NULL, report) : run(&request, &team, report);
+    if (!err) err = ny_sharded_update_begun(&team, name, &mode);
+    if (!err && mode) err = go_on_with(&request, context, mode, &how);
+    if (!err) err = run_or_update(&request, &team, report);
     if (!err) note(&team);
+    ny_options_free(how);
     ny_shard_team_close(&team);
     return err;
 }

@@ -3,6 +3,7 @@
 #define NY_API_SHARDED_H
 
 #include "api/request.h"
+#include "fit/earlier.h"
 #include "peers/group.h"
 #include "results/beside.h"
 #include "shards/shards.h"
@@ -33,12 +34,13 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
 int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
                       const char *path, const char *name, struct ny_report **report);
 
-/* Takes rows that were appended to the last shard into the result that all shards have under NAME
- * (api/sharded_update.c); options NULL: goes on with the update that is under way. */
+/* Places rows that were appended to shards by the model of the result that all have under NAME
+ * (api/sharded_update.c). */
 int ny_sharded_update(struct ny_shard_team *team, const char *name,
                       const struct ny_options *options, struct ny_report **report);
-/* Tells whether the update of the result under NAME was interrupted. */
-int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, bool *begun);
+/* Finds the mode of the update of the result under NAME that was interrupted. */
+int ny_sharded_update_begun(struct ny_shard_team *team, const char *name,
+                            enum ny_update_mode *mode);
 
 /* A part of a result, or of the points (name NULL), that shards export together. */
 struct ny_shared_part {

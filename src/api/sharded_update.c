@@ -1,6 +1,7 @@
 /*
- * An update of a result that all shards of a store have by one fit: places the rows that were
- * appended to any of them, by the model as it is.
+ * A frozen update of a result that all shards of a store have by one fit: places the rows that were
+ * appended to any of them, by the model as it is. (A full one is a job of all shards, as a fit is:
+ * api/update.c.)
  *
  *   look     finds which shards have rows that the result lacks
  *   take in  each of these updates its result, as that of an ordinary store; the landmarks, whose
@@ -18,6 +19,7 @@
 #include "api/fit.h"
 #include "api/inspect.h"
 #include "api/report.h"
+#include "api/update_shards.h"
 #include "base/memory.h"
 #include "fit/shards.h"
 #include "peers/group.h"
@@ -29,9 +31,9 @@ struct shards_update {
     const struct ny_shards *shards;
     const char *name;
     const struct ny_options *options;
-    bool *behind;   /* by shard: it has rows that the result lacks */
-    unsigned first; /* the shard of this process that tells what was found */
-    bool begun;     /* an update was begun: ny_sharded_update_begun() */
+    bool *behind;              /* by shard: it has rows that the result lacks */
+    unsigned first;            /* the shard of this process that tells what was found */
+    enum ny_update_mode begun; /* ny_sharded_update_begun() */
     json_t *report;
 };
 
@@ -43,16 +45,22 @@ static int open_shard(struct ny_store **store, const struct shards_update *updat
 
 /* ---- look ----------------------------------------------------------------------------------- */
 
-/* Refuses a result that is not one of all shards, and finds whether it lacks rows of this one. */
+/* Refuses a result that is not one of all shards, or whose full update other shards may show
+ * already, and finds whether it lacks rows of this one. */
 static int check_result(struct ny_store *store, struct shards_update *update, unsigned shard,
                         const json_t *record)
 {
-    if (ny_field_count(json_object_get(record, "sharded"), "shards", 0) != update->shards->count)
-        return ny_fail(ny_store_context(store), NY_EUSAGE,
-                       "'%s' is another result in each shard of %s; update it there", update->name,
-                       update->shards->path);
-    update->behind[shard] = ny_rows_behind(store, update->name, record) > 0;
-    return NY_OK;
+    struct ny_context *ctx = ny_store_context(store);
+    json_t *begun = NULL;
+    int err = ny_update_shards_check(ctx, update->name, record);
+
+    if (!err) err = ny_record_load_update(store, update->name, &begun);
+    if (!err && ny_field_is(begun, "stage", "done"))
+        err = ny_fail(ctx, NY_EUSAGE, "'%s' has a full update that was interrupted; end it first",
+                      update->name);
+    json_decref(begun);
+    update->behind[shard] = !err && ny_rows_behind(store, update->name, record) > 0;
+    return err;
 }
 
 static int look(void *arg, struct ny_context *ctx, unsigned shard)
@@ -180,69 +188,52 @@ static int tell(void *arg, struct ny_context *ctx, unsigned shard)
 
 /* ---- all steps ------------------------------------------------------------------------------ */
 
-static int run(struct ny_shard_team *team, struct shards_update *update, struct ny_report **report)
-{
-    int err;
-
-    update->shards = team->shards;
-    update->first = team->shape.first;
-    update->behind = ny_calloc(team->ctx, NY_MEM_OTHER, team->shards->count, sizeof(bool));
-    err = update->behind ? ny_group_run(team->ctx, &team->shape, team->transport, look, update)
-                         : NY_EBUDGET;
-    if (!err) err = take_in_all(team, update);
-    if (!err) err = ny_group_run(team->ctx, &team->shape, team->transport, tell, update);
-    if (!err && report && team->shape.first == 0) {
-        err = ny_report_of_json(report, team->ctx, update->report);
-        update->report = NULL;
-    }
-    json_decref(update->report);
-    ny_free(team->ctx, update->behind);
-    return err;
-}
-
 int ny_sharded_update(struct ny_shard_team *team, const char *name,
                       const struct ny_options *options, struct ny_report **report)
 {
-    struct shards_update update = {.name = name, .options = options};
-    struct ny_options *frozen = NULL;
-    int err = NY_OK;
+    struct shards_update update = {
+        .shards = team->shards, .name = name, .options = options, .first = team->shape.first};
+    int err;
 
-    if (!options) {
-        err = ny_options_new(&frozen, team->ctx);
-        if (!err) err = ny_options_set(frozen, "update", "frozen");
-        update.options = frozen;
-    } else if (strcmp(ny_options_text(options, "update"), "frozen") != 0) {
-        err = ny_fail_idle(team->ctx, "update", "full across shards");
+    update.behind = ny_calloc(team->ctx, NY_MEM_OTHER, team->shards->count, sizeof(bool));
+    err = update.behind ? ny_group_run(team->ctx, &team->shape, team->transport, look, &update)
+                        : NY_EBUDGET;
+    if (!err) err = take_in_all(team, &update);
+    if (!err) err = ny_group_run(team->ctx, &team->shape, team->transport, tell, &update);
+    if (!err && report && team->shape.first == 0) {
+        err = ny_report_of_json(report, team->ctx, update.report);
+        update.report = NULL;
     }
-    if (!err) err = run(team, &update, report);
-    ny_options_free(frozen);
+    json_decref(update.report);
+    ny_free(team->ctx, update.behind);
     return err;
 }
 
-/* Tells whether an update of a shard was begun. */
+/* Finds whether an update of a shard was begun; a frozen one goes on first. */
 static int find_begun(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct shards_update *update = arg;
     struct ny_store *store = NULL;
     json_t *record = NULL;
-    double begun = 0;
+    double begun[] = {0, 0, 0}; /* by mode */
     int err = open_shard(&store, update, ctx, shard);
 
     if (!err) err = ny_record_load_update(store, update->name, &record);
-    begun = record != NULL;
-    if (!err) err = ny_peers_fold(ny_context_peers(ctx), &begun, 1);
-    if (shard == update->first) update->begun = begun > 0;
+    begun[ny_update_mode_of(record)] = 1;
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), begun, 3);
+    if (shard == update->first && begun[NY_UPDATE_FULL] > 0) update->begun = NY_UPDATE_FULL;
+    if (shard == update->first && begun[NY_UPDATE_FROZEN] > 0) update->begun = NY_UPDATE_FROZEN;
     json_decref(record);
     ny_store_close(store);
     return err;
 }
 
-int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, bool *begun)
+int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, enum ny_update_mode *mode)
 {
     struct shards_update update = {
         .shards = team->shards, .name = name, .first = team->shape.first};
     int err = ny_group_run(team->ctx, &team->shape, team->transport, find_begun, &update);
 
-    *begun = update.begun;
+    *mode = update.begun;
     return err;
 }

@@ -16,10 +16,13 @@
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
+#include "api/update_shards.h"
 #include "base/memory.h"
+#include "base/peers.h"
 #include "base/progress.h"
 #include "job/job.h"
 #include "evaluate/new_clusters.h"
+#include "fit/shards.h"
 #include "results/update.h"
 #include "update/courses.h"
 #include "update/update.h"
@@ -31,11 +34,11 @@ struct update {
     const char *name;
     const struct ny_options *options; /* the typed ones */
     enum ny_update_mode mode;
-    bool all_shards; /* it takes part in an update over all shards */
+    bool all_shards; /* the result of a shard is updated by itself */
     const struct ny_fit_settings *settings;
     const json_t *result; /* the record of what is updated */
     json_t *record;       /* that of the update, when there is one */
-    uint64_t n;           /* of the store */
+    struct ny_rows_info points;
 };
 
 /* Loads the record to be updated, and refuses what cannot be: a job that is not done, one with
@@ -107,8 +110,8 @@ static int begin(struct update *update, const json_t *other)
         err = ny_update_discard(update->store, update->name, other);
     }
     return err ? err
-               : ny_update_begin(update->store, update->name, update->result, update->n,
-                                 update->mode, &update->record);
+               : ny_update_begin(update->store, update->name, update->result, update->mode,
+                                 &update->record);
 }
 
 /* Landmarks of the plan: as before where they depend on the data; 0: what the options say. */
@@ -125,11 +128,12 @@ static size_t expected_landmarks(const struct update *update)
 static int announce(const struct update *update, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = update->settings;
-    uint64_t n = update->record ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
-                                : update->n;
+    uint64_t here = ny_rows_here(&update->points), n = here;
     int err = ny_fit_plan(ny_store_rows(update->store), settings, expected_landmarks(update), plan);
 
     if (err) return err;
+    if (update->record && !ny_context_peers(update->ctx))
+        n = ny_field_count(json_object_get(update->record, "report"), "n", 0);
     ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
     if (update->record) plan->result_bytes = 0; /* some of them are there: no one knows how many */
     err = ny_plan_announce(update->store, NULL, plan, settings);
@@ -143,13 +147,19 @@ static int forget_hopeless(struct update *update, int err)
     return err;
 }
 
-/* Rows that a frozen update has placed are still to be taken in by a full one. */
-static bool is_up_to_date(const struct update *update, uint64_t rows)
+/* Tells whether nothing is to be taken in, in any shard. Rows that a frozen update has placed are
+ * still to be taken in by a full one. */
+static int find_up_to_date(const struct update *update, bool *up_to_date)
 {
-    bool placed = ny_field_is(json_object_get(update->result, "report"), "mode",
-                              ny_update_mode_name(NY_UPDATE_FROZEN));
+    const json_t *report = json_object_get(update->result, "report");
+    bool placed = ny_field_is(report, "mode", ny_update_mode_name(NY_UPDATE_FROZEN));
+    uint64_t here = !update->record &&
+                    ny_rows_here(&update->points) <= ny_field_count(report, "n", 0) &&
+                    !(update->mode == NY_UPDATE_FULL && placed);
+    int err = ny_peers_least(ny_context_peers(update->ctx), &here);
 
-    return update->n <= rows && !(update->mode == NY_UPDATE_FULL && placed);
+    *up_to_date = here;
+    return err;
 }
 
 /* Refuses what this result cannot have. */
@@ -162,39 +172,67 @@ static int check_allowed(const struct update *update)
         json_is_true(json_object_get(update->result, "placed")))
         err = ny_fail(update->ctx, NY_EUSAGE, "'%s' was placed by a model; give --update frozen",
                       update->name);
-    if (!err && !update->all_shards && json_object_get(update->result, "sharded"))
+    if (!err && ny_context_peers(update->ctx))
+        err = ny_update_shards_check(update->ctx, update->name, update->result);
+    else if (!err && !update->all_shards && json_object_get(update->result, "sharded"))
         err = ny_fail(update->ctx, NY_EUSAGE, "'%s' is of all shards; update it by their path",
                       update->name);
     return err;
 }
 
-/* Begins the update, or goes on with the one that was interrupted. Without new rows there is
- * nothing to do, and a note says so. Nothing stored is changed before the plan fits. */
+/* Runs the stages. Shards wait for one another before any of them shows its update. */
+static int run_stages(struct update *update, const struct ny_plan *plan)
+{
+    struct ny_peers *peers = ny_context_peers(update->ctx);
+    int err;
+
+    ny_stages_begin(update->ctx, plan->stage_s);
+    err = ny_store_fit_start(update->store, update->name, update->settings, update->record, plan);
+    ny_progress_end(update->ctx);
+    err = forget_hopeless(update, err);
+    if (!err) err = ny_peers_wait(peers);
+    return err || !peers ? err : ny_update_put(update->store, update->name, update->record);
+}
+
+/* Says that there is nothing to do. */
+static void note_up_to_date(const struct update *update)
+{
+    ny_memory_lend(update->ctx, 0);
+    ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name,
+           ny_store_path(update->store));
+}
+
+/* Begins the update, or goes on with the one that was interrupted; `other` cannot go on. Nothing
+ * stored is changed before the plan fits. */
+static int take_in(struct update *update, const json_t *other)
+{
+    struct ny_plan plan;
+    int err = announce(update, &plan);
+
+    ny_memory_lend(update->ctx, 0);
+    if (!err && !update->record) err = begin(update, other);
+    return err ? err : run_stages(update, &plan);
+}
+
+/* Takes the rows in that there are; without new ones there is nothing to do, and a note says so. */
 static int run(struct update *update)
 {
-    uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
-    struct ny_plan plan;
     json_t *other = NULL;
+    bool up_to_date = false, whole = false;
     int err = check_allowed(update);
 
     if (!err) err = find_begun(update, &other);
-    if (err) return err;
-    if (!update->record && is_up_to_date(update, rows)) {
-        ny_memory_lend(update->ctx, 0);
-        ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name,
-               ny_store_path(update->store));
-        json_decref(other);
-        return ny_clusters_carry(update->store, update->name);
-    }
-    err = announce(update, &plan);
-    ny_memory_lend(update->ctx, 0);
-    if (!err && !update->record) err = begin(update, other);
+    if (!err)
+        err =
+            ny_update_shards_stand(update->store, update->result, &update->record, &other, &whole);
+    if (!err && !whole) err = find_up_to_date(update, &up_to_date);
+    if (!err && up_to_date)
+        note_up_to_date(update);
+    else if (!err && !whole)
+        err = take_in(update, other);
+    else if (!err && update->record) /* a kill was between those of two shards */
+        err = ny_update_put(update->store, update->name, update->record);
     json_decref(other);
-    if (err) return err;
-    ny_stages_begin(update->ctx, plan.stage_s);
-    err = ny_store_fit_start(update->store, update->name, update->settings, update->record, &plan);
-    ny_progress_end(update->ctx);
-    err = forget_hopeless(update, err);
     return err ? err : ny_clusters_carry(update->store, update->name);
 }
 
@@ -211,22 +249,23 @@ static int read_result(struct updated *updated, struct update *update)
 {
     struct ny_own_landmarks own = {.name = update->name, .done = true};
     const struct ny_options *options = update->options;
-    struct ny_rows_info points = {0};
     const json_t *sharded;
     int err = need_result(update->store, update->name, options, &updated->record);
 
-    if (!err) err = ny_points_info(update->store, &points);
+    if (!err) err = ny_points_info(update->store, &update->points);
     sharded = json_object_get(updated->record, "sharded");
-    update->n = points.n;
-    if (sharded) /* those of the fit, and those that this shard has got since */
+    if (update->all_shards) /* those of the fit, and those that this shard has got since */
         own.rows = ny_field_count(sharded, "rows", 0) + ny_field_count(sharded, "first", 0) +
-                   points.n - ny_record_selected(updated->record);
+                   update->points.n - ny_record_selected(updated->record);
     if (!err)
         err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT,
                                    json_object_get(updated->record, "options"), own.name);
     if (!err)
         err =
             ny_settings_new(&updated->settings, update->store, updated->stored, NY_GROUP_FIT, &own);
+    if (!err)
+        err = ny_shards_rows_now(update->ctx, ny_field_count(sharded, "first", 0), &update->points,
+                                 updated->settings.given.rows, updated->settings.given.count);
     if (!err && ny_accuracy_landmarks(updated->record))
         updated->settings.fit.landmarks = ny_accuracy_landmarks(updated->record);
     return err;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "fit/fit.h"
+#include "fit/shards.h"
 #include "spectral/methods.h"
 
 static const char *const mode_names[] = {"none", "frozen", "full"};
@@ -69,6 +70,13 @@ uint64_t ny_earlier_kept_rows(const struct ny_fit *fit)
                : 0;
 }
 
+uint64_t ny_earlier_rows(const struct ny_fit *fit)
+{
+    const struct ny_state_update *update = &fit->job.state.update;
+
+    return update->rows_all ? update->rows_all : update->rows;
+}
+
 bool ny_earlier_has_sums(const struct ny_fit *fit)
 {
     const struct ny_state_old_sums *sums = &fit->job.state.old_sums;
@@ -97,14 +105,17 @@ int ny_earlier_get(const struct ny_fit *fit, const char *stored, void *data, siz
     return ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
 }
 
-/* Loads the row numbers of the earlier landmarks; ny_free() them. */
+/* Loads the row numbers that the earlier landmarks have now; ny_free() them. */
 static int load_before(const struct ny_fit *fit, uint64_t **rows)
 {
-    size_t bytes = (size_t)fit->job.state.update.landmarks * sizeof(uint64_t);
+    const struct ny_state_update *update = &fit->job.state.update;
+    size_t m = (size_t)update->landmarks;
+    int err;
 
-    *rows = ny_alloc(fit->job.ctx, NY_MEM_DICTIONARY, bytes);
+    *rows = ny_alloc(fit->job.ctx, NY_MEM_DICTIONARY, m * sizeof(uint64_t));
     if (!*rows) return NY_EBUDGET;
-    return ny_earlier_get(fit, fit->job.state.old_parts.landmarks, *rows, bytes);
+    err = ny_earlier_get(fit, fit->job.state.old_parts.landmarks, *rows, m * sizeof(uint64_t));
+    return err ? err : ny_shards_rows_now(fit->job.ctx, update->first, &fit->job.points, *rows, m);
 }
 
 static void identity(struct ny_matched *matched, size_t before)
@@ -193,6 +204,7 @@ int ny_earlier_selection(struct ny_fit *fit, struct ny_selected *earlier)
                                     .residuals = load_residuals,
                                     .arg = fit};
     if (fit->mode == NY_UPDATE_NONE || !ny_earlier_starts_selection(fit->settings)) return NY_OK;
+    if (ny_context_peers(fit->job.ctx)) return NY_OK; /* new rows lie between those of before */
     return load_before(fit, &earlier->rows);
 }
 

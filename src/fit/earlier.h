@@ -27,6 +27,8 @@ bool ny_earlier_has_sums(const struct ny_fit *fit);
 bool ny_earlier_keeps_precision(const struct ny_fit *fit);
 /* Returns how many rows of the embedding stay as they are: all earlier ones, or none. */
 uint64_t ny_earlier_kept_rows(const struct ny_fit *fit);
+/* Returns how many rows the earlier result has, of all shards that are updated together. */
+uint64_t ny_earlier_rows(const struct ny_fit *fit);
 /* Loads a part of the earlier result, which is `stored` under this name. NY_ESTORE where the record
  * does not say where it is: NULL. */
 int ny_earlier_get(const struct ny_fit *fit, const char *stored, void *data, size_t bytes);

@@ -245,7 +245,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
     double flops =
         ny_projector_flops(&spec, model->m, model->p) -
         (ny_tile_cache_whole(fit->cache) ? 2 * (double)model->m * ny_entry_products(&spec) : 0);
-    uint64_t rows = fit->job.points.n - run->kept;
+    uint64_t rows = fit->job.points.n - (run->kept ? ny_earlier_rows(fit) : 0);
     struct ny_source *source = NULL;
     int err;
 

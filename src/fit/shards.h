@@ -32,6 +32,9 @@ int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
                           const struct ny_shard_place *at, bool *anew);
 /* Has fit->acc notice whether sums are rounded. */
 void ny_shards_watch(struct ny_fit *fit);
+/* Gives rows of all shards the numbers that they have now: before this shard there were `then`. */
+int ny_shards_rows_now(struct ny_context *ctx, uint64_t then, const struct ny_rows_info *points,
+                       uint64_t *rows, size_t count);
 /* Adds up rows that no landmark reaches, over all shards. */
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached);
 /* Gives the object `mine` of one shard to all; those of the others are not used. *shared is the

@@ -20,6 +20,25 @@ int ny_shards_share_gram(struct ny_fit *fit)
     return err;
 }
 
+int ny_shards_rows_now(struct ny_context *ctx, uint64_t then, const struct ny_rows_info *points,
+                       uint64_t *rows, size_t count)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    size_t shards = ny_peers_shards(peers);
+    uint64_t *first;
+    int err;
+
+    if (!peers) return NY_OK;
+    first = ny_calloc(ctx, NY_MEM_OTHER, 2 * shards, sizeof(*first));
+    if (!first) return NY_EBUDGET;
+    err = ny_peers_gather_equal(peers, &then, sizeof(then), first);
+    if (!err) err = ny_peers_gather_equal(peers, &points->here.first, sizeof(then), first + shards);
+    for (size_t i = 0; !err && i < count; i++)
+        rows[i] = ny_row_now(first, first + shards, shards, rows[i]);
+    ny_free(ctx, first);
+    return err;
+}
+
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
@@ -35,7 +54,8 @@ int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows 
 void ny_shards_watch(struct ny_fit *fit)
 {
     if (fit->acc->round_G > 0) return; /* none of its sums is rounded */
-    if (!ny_context_peers(fit->job.ctx) || !fit->acc->G.at) return;
+    if (!ny_context_peers(fit->job.ctx) && !fit->job.state.sharded.there) return;
+    if (!fit->acc->G.at) return;
     ny_accumulator_watch(fit->acc);
     fit->acc->rounded = fit->job.state.record.rounded;
 }

@@ -254,7 +254,8 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     struct accumulate run = {.fit = fit, .pass = pass};
     struct ny_source *source = NULL;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    uint64_t end = pass->end_row ? pass->end_row : fit->job.points.n, rows = end - pass->first_row;
+    uint64_t end = pass->end_row ? pass->end_row : fit->job.points.n;
+    uint64_t rows = pass->rows ? pass->rows : end - pass->first_row;
     double products = ny_tile_cache_whole(fit->cache) ? 0 : ny_entry_products(&spec);
     double flops = 2 * (double)fit->m * products + sum_flops(fit, pass);
     int err;
@@ -276,7 +277,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
-    err = ny_fit_check_unreached(fit, &run.unreached);
+    if (fit->degrees.v) err = ny_fit_check_unreached(fit, &run.unreached);
     if (err) goto done;
     if (fit->online) /* the selection counts the rows */
         ny_job_count_flops(&fit->job, flops * (double)rows);

@@ -12,6 +12,7 @@ struct ny_accumulate {
     enum ny_gram_precision gram;      /* precision of G′; NONE: there is no G′ */
     struct ny_krylov *krylov;         /* takes H += C′ᵀC′U; NULL: no product */
     uint64_t first_row, end_row;      /* the rows that are summed; end 0: up to n */
+    uint64_t rows;                    /* how many these are, of all shards; 0: up to the end */
     const struct ny_matched *matched; /* only the columns that joined are summed; NULL: all are */
     uint64_t first_unit;
     int (*save)(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done);

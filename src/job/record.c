@@ -150,8 +150,9 @@ uint64_t ny_record_selected(const json_t *record)
 
 void ny_record_take(json_t *record, json_t *other)
 {
-    static const char *const own[] = {"checkpoint", "sums",    "command", "command_around",
-                                      "first",      "rounded", "lost"};
+    static const char *const own[] = {"checkpoint", "sums",       "command", "command_around",
+                                      "first",      "rounded",    "lost",    "update",
+                                      "generation", "generations"};
     const char *key;
     json_t *value;
 

@@ -85,7 +85,7 @@ uint64_t ny_record_fitted(const json_t *record);
 /* Returns the row behind the last one in this store that the fit is of, as the fit numbered it. */
 uint64_t ny_record_selected(const json_t *record);
 /* Makes the record that of another shard, which is changed, too, but for what is this one's
- * own: checkpoint, sums, command, first, rounded and lost. */
+ * own: checkpoint, sums, command, first, rounded, lost, and what an update has of its parts. */
 void ny_record_take(json_t *record, json_t *other);
 /* Returns the kind of the result: "fit", "dictionary" or "graph". */
 const char *ny_record_kind(const json_t *record);

@@ -40,8 +40,8 @@
 #define NY_STATE_SHARDED(X) X(count, first) X(count, rows)
 #define NY_STATE_BYTES(X) X(text, differs)
 #define NY_STATE_UPDATE(X)                                                                         \
-    X(text, mode) X(count, rows) X(count, selected) X(count, landmarks) X(count, model_bytes)      \
-    X(flag, same_landmarks)
+    X(text, mode) X(count, rows) X(count, first) X(count, rows_all) X(count, selected)             \
+    X(count, landmarks) X(count, model_bytes) X(flag, same_landmarks)
 #define NY_STATE_PARTS(X) X(text, landmarks) X(text, residuals) X(text, model) X(text, sums)
 #define NY_STATE_REPORT(X)                                                                         \
     X(count, n) X(number, gamma) X(index, landmarks) X(number, tolerance)                          \

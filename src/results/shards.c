@@ -352,13 +352,6 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     return err;
 }
 
-uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards, uint64_t row)
-{
-    size_t k = ny_range_of(then, shards, row);
-
-    return now[k] + (row - then[k]);
-}
-
 /* Reads what is not of each row. Landmarks are told by the numbers that their rows have now. */
 static int fill_of_all(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
                        size_t count, void *out)

@@ -30,9 +30,6 @@ void ny_result_close_any(struct ny_result *result);
 /* Computes a digest of the result's model. NY_EUSAGE where it has none, so that the rows of shards
  * are those of different maps. */
 int ny_result_digest(struct ny_result *result, uint64_t *digest);
-/* Returns the number that a row of a fit over shards has now: another one than then where a shard
- * before its own has grown. `then` and `now` count the rows before each shard. */
-uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards, uint64_t row);
 /* Gives rows that the report of a shard tells the numbers that they have now. Called for one shard
  * after another, with the rows before it then and now; `own`: it is the report of this one. */
 void ny_report_rows_now(json_t *told, const json_t *report, const uint64_t before[2], bool own);

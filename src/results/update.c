@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/peers.h"
 #include "fit/earlier.h"
 #include "job/facts.h"
 #include "results/clusters.h"
@@ -65,8 +66,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         ny_field_set_text(where, parts[i], ny_record_part(result, parts[i]).name);
     if (sums)
-        ny_field_set_text(where, "sums",
-                          ny_record_part(result, ny_field_text(sums, "part")).name);
+        ny_field_set_text(where, "sums", ny_record_part(result, ny_field_text(sums, "part")).name);
     ny_field_set_text(update, "mode", ny_update_mode_name(mode));
     ny_field_set_count(update, "rows", n);
     ny_field_set_count(update, "selected", ny_record_selected(result));
@@ -74,8 +74,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
     ny_field_set_count(update, "model_bytes", ny_field_count(result, "model_bytes", 0));
     ny_field_set_json(update, "parts", where);
     ny_field_set_json(update, "sums", sums ? json_deep_copy(sums) : json_null());
-    ny_field_set_json(update, "checkpoint",
-                      json_deep_copy(json_object_get(result, "checkpoint")));
+    ny_field_set_json(update, "checkpoint", json_deep_copy(json_object_get(result, "checkpoint")));
     return update;
 }
 
@@ -142,15 +141,36 @@ static int delete_part(void *arg, const char *part)
     return ny_batch_delete(deletion->batch, deletion->name, part);
 }
 
-int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
+/* Notes in the record of an update of all shards how rows are numbered, now and in the result. */
+static int note_shards(struct ny_store *store, const struct ny_rows_info *points, json_t *record)
+{
+    struct ny_peers *peers = ny_context_peers(ny_store_context(store));
+    const json_t *sharded = json_object_get(record, "sharded");
+    json_t *update = json_object_get(record, "update");
+    double rows = (double)ny_field_count(update, "rows", 0);
+    int err = ny_peers_fold(peers, &rows, 1);
+
+    if (err || !peers) return err;
+    ny_field_set_count(update, "rows_all", (uint64_t)rows);
+    ny_field_set_count(update, "first", ny_field_count(sharded, "first", 0));
+    ny_field_set_count(record, "first", points->here.first);
+    json_object_del(record, "sharded");
+    return NY_OK;
+}
+
+int ny_update_begin(struct ny_store *store, const char *name, const json_t *result,
                     enum ny_update_mode mode, json_t **record)
 {
     const struct ny_keep keep = ny_store_keep(store, name);
+    struct ny_rows_info points;
     struct ny_batch *batch;
-    int err;
+    int err = ny_points_info(store, &points);
 
-    *record = new_record(store, result, n, mode);
+    if (err) return err;
+    *record = new_record(store, result, points.n, mode);
     if (!*record) return ny_fail_memory(ny_store_context(store));
+    err = note_shards(store, &points, *record);
+    if (err) return err;
     if (ny_store_skipped(store)->count) { /* of the rows to come, too */
         ny_record_set_lost(*record, ny_store_skipped(store));
         ny_field_set_count(json_object_get(*record, "report"), "lost",
@@ -226,4 +246,19 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
     ny_field_set_number(report, "gemm_ratio", NAN); /* passes over some of the rows have none */
     json_object_del(job->record, "update");
     return ny_batch_delete(batch, job->keep.name, "update");
+}
+
+int ny_update_put(struct ny_store *store, const char *name, json_t *record)
+{
+    struct ny_job job = {
+        .ctx = ny_store_context(store), .keep = ny_store_keep(store, name), .record = record};
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, store);
+
+    if (err) return err;
+    err = ny_update_finish(&job, batch);
+    if (!err) err = ny_record_put(&job.keep, batch, record);
+    if (!err) return ny_batch_commit(batch);
+    ny_batch_abort(batch);
+    return err;
 }

@@ -174,22 +174,6 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
 
 /* ---- several stores as one ---------------------------------------------------------------- */
 
-/* Returns the range that holds a row, of `count` ranges that begin with the rows first[k]. */
-static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t row)
-{
-    size_t low = 0, high = count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (first[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* A set of stores, whose rows are numbered through: the shards of a store (shards/set.h). Its
  * handle serves what reads rows one by one, names, labels and results; what belongs to a result as
  * a whole, such as its record and model, is that of the first store that has it. All else, and all

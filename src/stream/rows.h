@@ -25,6 +25,32 @@ struct ny_row_range {
     uint64_t first, end;
 };
 
+/* Returns the range that holds a row, of `count` ranges that begin with the rows first[k]. */
+static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t row)
+{
+    size_t low = 0, high = count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns the number that a row of a fit over shards has now: another one than then where a shard
+ * before its own has grown. `then` and `now` count the rows before each shard. */
+static inline uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, size_t shards,
+                                  uint64_t row)
+{
+    size_t k = ny_range_of(then, shards, row);
+
+    return now[k] + (row - then[k]);
+}
+
 struct ny_rows_info {
     uint64_t n, d;
     struct ny_row_range here; /* the rows, among the n, that are here: all, unless these are a shard

@@ -2,23 +2,35 @@
  * Stage accumulate of an update: the sums of the result, moved to the present landmarks and their
  * shift, take in the columns that joined, over the rows of before, and then the new rows.
  */
+#include "base/peers.h"
 #include "fit/gram_noise.h"
+#include "fit/shards.h"
 #include "fit/sums.h"
 #include "model/model.h"
 #include "update/update.h"
 
-/* Tells whether the earlier sums can be used: they exist, have the precision that is asked for now,
- * and no more than half of the landmarks joined since, which would cost as much as all of them.
- * Columns that join meet f32 tiles that were rounded about another shift. G loses no more by that
- * than by an f32 tile Gram, and it is allowed where that is (spectral/gram.c). */
-static bool keeps_sums(const struct ny_fit *fit, const struct ny_matched *matched)
+/* Tells whether there are earlier sums that have the precision that is asked for now: in all
+ * shards. */
+static int find_sums(const struct ny_fit *fit, bool *found)
 {
     bool f64 = ny_is(fit->job.state.old_sums.precision, "f64");
+    uint64_t here = ny_earlier_has_sums(fit) && (f64 || fit->gram != NY_GRAM_F64);
+    int err = ny_peers_least(ny_context_peers(fit->job.ctx), &here);
+
+    *found = here;
+    return err;
+}
+
+/* Tells whether the earlier sums can be used: no more than half of the landmarks joined since,
+ * which would cost as much as all of them. Columns that join meet f32 tiles that were rounded about
+ * another shift. G loses no more by that than by an f32 tile Gram, and it is allowed where that is
+ * (spectral/gram.c). */
+static bool keeps_sums(const struct ny_fit *fit, const struct ny_matched *matched)
+{
     bool coarse = fit->settings->precision == NY_PRECISION_F32 && fit->gram == NY_GRAM_F64;
 
     if (matched->joined_count && coarse) return false;
-    return ny_earlier_has_sums(fit) && (f64 || fit->gram != NY_GRAM_F64) &&
-           2 * matched->joined_count <= fit->m;
+    return 2 * matched->joined_count <= fit->m;
 }
 
 /* Sets delta to the growth of the shift of each of the `before` columns that were there. */
@@ -56,6 +68,7 @@ static int load_sums(struct ny_fit *fit, const struct ny_matched *matched)
     ny_free(fit->job.ctx, image);
     if (!err && !matched->same) err = shift_of(fit, matched, before, delta);
     if (!err && !matched->same) ny_accumulator_shift(fit->acc, delta);
+    if (!matched->same && fit->acc->watched) fit->acc->rounded = true;
     ny_free(fit->job.ctx, delta);
     return err;
 }
@@ -76,7 +89,9 @@ static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
     struct ny_accumulate joined = {.gram = fit->gram,
                                    .acc = fit->acc,
                                    .matched = matched,
-                                   .end_row = fit->job.state.update.rows,
+                                   .end_row =
+                                       fit->job.points.here.first + fit->job.state.update.rows,
+                                   .rows = ny_earlier_rows(fit),
                                    .save = save_joined};
     bool begun;
     int err = ny_fit_restore_sums(fit, "late", &joined.first_unit, &begun);
@@ -92,11 +107,14 @@ static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
 /* Updates sums that are kept: adds the new columns, then all columns over the new rows. */
 static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    struct ny_accumulate pass = {
-        .gram = fit->gram, .first_row = fit->job.state.update.rows, .save = save};
+    struct ny_accumulate pass = {.gram = fit->gram,
+                                 .first_row = fit->job.state.update.rows,
+                                 .rows = fit->job.points.n - ny_earlier_rows(fit),
+                                 .save = save};
     bool summed;
     int err = ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
+    if (!err) ny_shards_watch(fit);
     if (!err) err = ny_fit_restore_sums(fit, "gram", &pass.first_unit, &summed);
     if (!err && !summed) {
         err = add_columns(fit, matched);
@@ -106,14 +124,24 @@ static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
     return err ? err : ny_accumulate_pass(fit, &pass);
 }
 
+/* Makes all sums; those of before may have been rounded. */
+static int accumulate_all(struct ny_fit *fit)
+{
+    if (!ny_job_has_image(&fit->job, "gram")) fit->job.state.record.rounded = false;
+    return ny_fit_sum_all(fit);
+}
+
 /* Sums that can be used are taken up; else all are made. */
 static int accumulate(struct ny_fit *fit)
 {
     struct ny_matched matched = {0};
-    int err = NY_OK;
+    bool found;
+    int err = find_sums(fit, &found);
 
-    if (ny_earlier_has_sums(fit)) err = ny_earlier_match(&matched, fit, fit->rows, fit->m);
-    if (!err) err = keeps_sums(fit, &matched) ? accumulate_new(fit, &matched) : ny_fit_sum_all(fit);
+    if (!err && found) err = ny_earlier_match(&matched, fit, fit->rows, fit->m);
+    if (!err)
+        err = found && keeps_sums(fit, &matched) ? accumulate_new(fit, &matched)
+                                                 : accumulate_all(fit);
     ny_matched_release(&matched, fit->job.ctx);
     return err;
 }

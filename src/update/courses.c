@@ -105,9 +105,9 @@ int ny_select_plan(struct ny_rows *X, const struct ny_fit_settings *settings, si
 static int find_summed(const struct ny_fit *fit, bool *summed)
 {
     enum ny_stage_id stage = ny_stage_parse(ny_state_of(fit->job.record).record.stage);
-    uint64_t over = fit->settings->until_sums &&
-                    (stage == NY_STAGE_DONE ||
-                     ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE));
+    uint64_t over =
+        fit->settings->until_sums &&
+        (stage == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE));
     int err = ny_peers_least(ny_context_peers(fit->job.ctx), &over);
 
     *summed = over;
@@ -136,10 +136,10 @@ int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
     if (settings->map->graph) return ny_graph_fit_run(&fit);
     fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
     fit.job.course = plan->selects ? &ny_course_dictionary : course_of(settings, fit.mode);
-    if (fit.mode) {
+    if (ny_context_peers(fit.job.ctx)) {
+        fit.job.at_end = ny_shards_at_end; /* an update waits until all shards are there */
+    } else if (fit.mode) {
         fit.job.at_end = end_update;
-    } else if (ny_context_peers(fit.job.ctx)) {
-        fit.job.at_end = ny_shards_at_end;
     }
     err = find_summed(&fit, &summed);
     return err || summed ? err : ny_fit_run(&fit);

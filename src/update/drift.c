@@ -15,9 +15,7 @@ double ny_update_drift_rows(double rows)
 /* Returns what to do about new rows that are far from those of the fit. */
 static const char *cure_of(const struct ny_fit *fit)
 {
-    const struct ny_state *state = &fit->job.state;
-
-    return state->record.placed || state->sharded.rows > 0 /* no full update takes them */
+    return fit->job.state.record.placed /* no full update takes them */
                ? " If not, take them out again by truncate; if they are right, a new fit of all "
                  "rows takes them into its model"
                : " If not, take them out again by truncate; if they are right, --update full takes "

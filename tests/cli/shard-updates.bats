@@ -239,7 +239,7 @@ as_in_set() {
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 255 - $j } 1' new.csv >far.csv
     nystream import big/shard-00001 far.csv --append -q
     ny -0 fit big map --update frozen
-    says "a new fit of all rows takes them into its model"
+    says "--update full takes them into the model"
     nystream import big/shard-00000 new.csv --append -q
     [ "$(field "$(nystream info big map --json)" drift_largest_first)" = $((8192 + 2484)) ]
 }
@@ -302,7 +302,6 @@ as_in_set() {
     ny import big new.csv --append -q
     [ -z "$stderr" ]
     nystream import one new.csv --append -q
-    ny -2 fit big map --update full
     usage "none" fit big none --update frozen
     usage "landmarks: 60 → 61" fit big map --update frozen --landmarks 61
     ny -2 fit big/shard-00002 map --update frozen

@@ -1,0 +1,213 @@
+# Full updates of fits over shards: new rows come into the model, with the bytes of one store that had
+# the same updates, whatever was interrupted.
+load helper
+
+# 9,216 rows of bytes in one store and in three shards, and 1,500 rows more.
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    table 10716 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >all.csv
+    head -n 8232 all.csv >old.csv
+    tail -n +8233 all.csv >new.csv
+    sed -n '1,6144p' old.csv >0.csv
+    sed -n '6145,8192p' old.csv >1.csv
+    sed -n '8193,$p' old.csv >2.csv
+    nystream import one old.csv --dtype u8 -q
+    for shard in 0 1 2; do
+        nystream import big --shard $shard/3 $shard.csv --dtype u8 -q
+    done
+    nystream fit big map --landmarks 60 --components 3 -q
+}
+
+setup() {
+    own_folder || return
+    cp -r "$BATS_FILE_TMPDIR"/{one,big,new.csv} .
+}
+
+# grow_shards: appends rows to all shards.
+grow_shards() {
+    sed -n '1,1000p' new.csv >first.csv
+    sed -n '1001,1700p' new.csv >second.csv
+    sed -n '1701,$p' new.csv >third.csv
+    nystream import big/shard-00000 first.csv --append -q
+    nystream import big/shard-00001 second.csv --append -q
+    nystream import big third.csv --append -q
+}
+
+@test "full updates of maps of all kinds have the bytes of one store" {
+    local options store key name
+    while read -r options; do
+        name=map${#options}
+        for store in one big; do
+            cp -r $store $store.grown
+            nystream fit $store.grown "$name" --components 3 $options -q
+            nystream import $store.grown new.csv --append -q
+            nystream fit $store.grown "$name" --update full -q
+            nystream export $store.grown "$name" -o $store.npy -q
+            nystream info $store.grown "$name" --json >$store.json
+        done
+        cmp one.npy big.npy
+        for key in n updates landmarks landmarks_added passes mode gamma; do
+            [ "$(field "$(<one.json)" $key)" = "$(field "$(<big.json)" $key)" ]
+        done
+        [ "$(printf '%.9g' "$(field "$(<one.json)" trace_error)")" = "$(printf '%.9g' "$(field "$(<big.json)" trace_error)")" ]
+        nystream verify big.grown -q
+        rm -r one.grown big.grown
+    done <<'END'
+--landmarks 60
+--map svd --landmarks 50 --select uniform --probe 20
+--approx nystrom --averages landmarks --landmarks 40 --kernel laplacian
+--map pca --approx exact
+--select greedy --tolerance 0.3
+--map laplacian --accuracy 2%
+--approx projected --inner randomized --landmarks 90 --select uniform
+END
+}
+
+@test "a full update goes on from the sums of each shard where the landmarks stay" {
+    local store
+    sed -n '1,50p' "$BATS_FILE_TMPDIR/all.csv" >points.csv
+    for store in one big; do
+        nystream fit $store given --landmarks-points points.csv --components 3 -q
+        nystream import $store new.csv --append -q
+        ny -0 fit $store given --update full --json -v
+        printf '%s\n' "$output" >$store.json
+        nystream export $store given -o $store.npy -q
+    done
+    cmp one.npy big.npy
+    [ "$(field "$(<one.json)" rows_read)" = "$(field "$(<big.json)" rows_read)" ]
+}
+
+@test "landmarks are the same rows after shards in front of theirs have grown" {
+    nystream export big map --part landmarks -o numbers.csv -q
+    nystream fit big named --landmarks-file numbers.csv --components 3 -q
+    nystream export big named --part landmark-points -o before.csv -q
+    grow_shards
+    nystream fit big named --update full -q
+    writes before.csv "big named --part landmark-points"
+    awk '{ print $1 + ($1 >= 6144 ? 1000 : 0) + ($1 >= 8192 ? 700 : 0) }' numbers.csv >moved.csv
+    writes moved.csv "big named --part landmarks"
+    [ "$(field "$(nystream info big named --json)" landmarks_added)" = 0 ]
+    ny -0 fit big named --update full
+    says "has all rows"
+}
+
+@test "rows that were placed are taken in by a full update, and more are placed then" {
+    grow_shards
+    cp -r big straight
+    nystream fit big map --update frozen -q
+    nystream fit big map --update full -q
+    nystream fit straight map --update full -q
+    nystream export straight map -o straight.npy -q
+    writes straight.npy "big map"
+    nystream import big/shard-00001 first.csv --append -q
+    nystream fit big map --update frozen -q
+    nystream transform big map --input first.csv -o first.npy -q
+    nystream transform straight map --input first.csv -o straight.npy -q
+    cmp first.npy straight.npy
+    [ "$(field "$(nystream info big map --json)" n)" = 11716 ]
+    nystream verify big -q
+}
+
+# bats test_tags=slow
+@test "full updates that are killed at any sync end with the same bytes" {
+    local sync=0 states="" code=9 shard
+    cat >ends.c <<'END'
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+static atomic_int calls;
+int fdatasync(int fd)
+{
+    if (atomic_fetch_add(&calls, 1) == atoi(getenv("SYNC"))) _exit(9);
+    return fsync(fd);
+}
+END
+    cc -shared -fPIC -o ends.so ends.c
+    grow_shards
+    cp -r big whole
+    nystream fit whole map --update full -q
+    nystream export whole map -o whole.npy -q
+    while [ $code -eq 9 ]; do
+        cp -r big killed
+        code=0
+        SYNC=$sync LD_PRELOAD=$PWD/ends.so nystream fit killed map --update full -q || code=$?
+        for shard in 0 1 2; do # its rows, and whether the update is there
+            nystream info killed/shard-0000$shard map --json >info.json
+            states+=$(field "$(<info.json)" n)$(field "$(<info.json)" update),
+        done
+        states+=' '
+        if [ $code -eq 9 ] && [[ $states == *6144interrupted,2048interrupted,40interrupted,' ' ]]; then
+            rm -rf made
+            cp -r killed made
+        fi
+        nystream fit killed map --update full -q
+        writes whole.npy "killed map"
+        nystream verify killed -q
+        [ "$(field "$(nystream info killed map --json)" updates)" = 1 ]
+        rm -r killed
+        sync=$((sync + 1))
+    done
+    [ $code -eq 0 ]
+    [ $sync -ge 20 ]
+    grep -q "6144null,.*interrupted" <<<"$states" # some have begun
+    cp -r made shown # all updates are made in it, and none is shown
+    nystream fit shown map --update full -q
+    for shard in 0 1 2; do
+        cp -r made torn
+        usage "has a full update that was interrupted" fit torn map --update frozen
+        rm -r torn/shard-0000$shard
+        cp -r shown/shard-0000$shard torn
+        ny -0 fit torn map --update full
+        [[ $stderr != *abandoned* ]]
+        writes whole.npy "torn map"
+        rm -r torn
+    done
+}
+
+@test "processes that meet take rows into the model together" {
+    local pids=() i code=
+    grow_shards
+    cp -r big alone
+    nystream fit alone map --update full -q
+    nystream export alone map -o alone.npy -q
+    for i in 0 1; do
+        nystream fit big map --update full --peers folder:2:meet >"said.$i" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [ "$code" = 0,0, ] || { cat said.*; false; }
+    [ "$(cat said.* | grep -c 'map: 10,716 rows')" = 1 ]
+    writes alone.npy "big map"
+}
+
+@test "a full update that was interrupted is told, and resume goes on" {
+    nystream fit big large --landmarks 900 -q
+    grow_shards
+    nystream fit big large --update full -q &
+    pid=$!
+    until nystream info big large --json | grep -q '"update": "running"'; do kill -0 $pid; done
+    kill -9 $pid
+    wait $pid || [ $? -eq 137 ]
+    nystream info big large --json >info.json
+    [ "$(field "$(<info.json)" update)" = interrupted ]
+    grep -q '"resume": "nystream fit big large --update full -q"' info.json
+    [ "$(field "$(<info.json)" n)" = 8232 ]
+    nystream fit big large -q # with the options that it has
+    [ "$(field "$(nystream info big large --json)" n)" = 10716 ]
+    [ "$(field "$(nystream info big large --json)" update)" = null ]
+}
+
+@test "rows that come while a full update was interrupted are taken in as well" {
+    nystream fit big large --landmarks 900 -q
+    grow_shards
+    nystream fit big large --update full -q &
+    pid=$!
+    until nystream info big large --json | grep -q '"update": "running"'; do kill -0 $pid; done
+    kill -9 $pid
+    wait $pid || [ $? -eq 137 ]
+    nystream import big/shard-00000 first.csv --append -q
+    ny -0 fit big large --update full
+    [ "$(field "$(nystream info big large --json)" n)" = 11716 ]
+    nystream verify big -q
+}
