@@ -184,9 +184,9 @@ const struct verb cli_verbs[] = {
      "density, in memory independent of their number. Colours can be told apart without colour "
      "vision. From the 21st class on, colours repeat, with other marks where points have marks. "
      "--axes and --color take row, label, cluster, component (of a graph), residual, or the number "
-     "of a component; cluster:B stands for the clusters of result B. A column of the points is given by its name, NAME or, "
-     "if one of these words is its name, column:NAME; if columns have no names, as column:7 (from "
-     "0). Its values are those that import has prepared.",
+     "of a component; cluster:B stands for the clusters of result B. A column of the points is "
+     "given by its name, NAME or, if one of these words is its name, column:NAME; if columns have "
+     "no names, as column:7 (from 0). Its values are those that import has prepared.",
      "nystream plot points.nys first -o first.png\n"
      "nystream plot points.nys first --terminal --axes 1,3",
      .run = cli_run_plot},
