@@ -200,36 +200,6 @@ TEST(an_unfinished_import_goes_on)
         assert_true(source[i] == case_source(3, i) && labels[i] == case_label(3, i));
 }
 
-/* Whoever goes on hears the digest that was given with the rows which were staged. */
-TEST(the_digest_of_the_source_is_staged)
-{
-    enum { ROWS = 1000, COLUMNS = 784 };
-    struct case_import import = import_of(NY_U8, COLUMNS, 0);
-    uint8_t *values = lend((size_t)ROWS * COLUMNS);
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-
-    ny_context_set_memory(ctx, 100 << 20);
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    assert_int_equal(ny_ingest_digest(ingest), 0);
-    for (uint64_t end = ROWS; end <= 30000; end += ROWS) {
-        struct ny_ingest_rows rows = {
-            .values = values, .count = ROWS, .digest = (uint32_t)end, .consumed = end};
-
-        case_rows(values, 3, NY_U8, COLUMNS, end - ROWS, ROWS);
-        CHECK(ny_ingest_rows(ingest, &rows));
-    }
-    ny_ingest_free(ingest);
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    assert_true(consumed > 0);
-    assert_int_equal(ny_ingest_digest(ingest), consumed);
-    CHECK(ny_ingest_discard(ingest));
-    ny_ingest_free(ingest);
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    assert_int_equal(ny_ingest_digest(ingest), 0);
-    ny_ingest_free(ingest);
-}
-
 TEST(another_import_discards_what_was_staged)
 {
     struct case_import import = import_of(NY_U8, 784, 30000), other = import_of(NY_U8, 784, 2000);
