@@ -1,5 +1,6 @@
 /*
- * The command: what its files share. It sees the public header alone, and the words of facts.
+ * The command: what its files share. It sees the public header alone, and the words of facts and of
+ * numbers.
  *
  * A command line is parsed against two tables, the verbs (cli/verbs.c) and the options: those of
  * the library (ny_option_at()) and the command's own (cli/options.c). Help, man page and
@@ -13,6 +14,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "nystream.h"
 
 /* Options that are the command's and not the library's. */
@@ -251,8 +253,6 @@ struct words cli_count(double count); /* 60,000; numbers of rows are plain, as o
 enum { CLI_SIZES_BYTES = 1024 };
 void cli_sizes(const json_t *sizes, int columns, char text[CLI_SIZES_BYTES]);
 struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
-/* Ignores case: "a.NYM" ends with ".nym". */
-bool cli_ends_with(const char *text, const char *end);
 /* Tells whether a path is that of a model's file: a store is a folder, whatever its name. */
 bool cli_is_model(const char *path);
 /* Columns of a text on a terminal: characters, not bytes. */

@@ -79,7 +79,7 @@ bool cli_is_model(const char *path)
 {
     struct stat there;
 
-    return cli_ends_with(path, ".nym") && !(stat(path, &there) == 0 && S_ISDIR(there.st_mode));
+    return ny_ends_with(path, ".nym") && !(stat(path, &there) == 0 && S_ISDIR(there.st_mode));
 }
 
 /* Reads the number of neighbours, where it was typed. */
@@ -118,7 +118,7 @@ int cli_run_transform(struct command *command)
     struct ny_report *report = NULL;
     int status;
 
-    if (command->operand_count == 1 && !cli_ends_with(source, ".nym"))
+    if (command->operand_count == 1 && !ny_ends_with(source, ".nym"))
         return cli_needs(command, "NAME");
     if (command->operand_count == 2 && cli_is_model(source))
         return cli_fail_usage(command, "%s is a model and takes no NAME", source);

@@ -1,39 +1,16 @@
-/*
- * Puts numbers in words for people (sizes in binary units, durations, counts), measures text and
- * wraps it to the screen.
- *
- * A limit between two units lies half a unit of the last digit below the round number, so that
- * rounding never prints "1000 ms", "60.0 s" or "1024 KiB".
- */
+/* Puts numbers in words for people, measures text and wraps it to the screen. */
 #include "cli/cli.h"
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
-/* Writes three significant digits and the unit: "1.50 GiB", "15.0 GiB", "150 GiB". */
-static void put_scaled(struct words *words, double value, const char *unit)
-{
-    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-
-    snprintf(words->text, sizeof(words->text), "%.*f %s", digits, value, unit);
-}
+#include "base/units.h"
 
 struct words cli_bytes(double bytes)
 {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
     struct words words;
-    size_t unit = 0;
 
-    if (bytes < 1024) {
-        snprintf(words.text, sizeof(words.text), "%.0f bytes", bytes);
-        return words;
-    }
-    while (bytes >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-        bytes /= 1024;
-        unit++;
-    }
-    put_scaled(&words, bytes, units[unit]);
+    ny_size_words(bytes, " ", words.text);
     return words;
 }
 
@@ -48,47 +25,24 @@ struct words cli_bytes_option(double bytes)
 struct words cli_duration(double seconds)
 {
     struct words words;
-    double whole = floor(seconds + 0.5);
 
-    if (seconds < 0.9995)
-        snprintf(words.text, sizeof(words.text), "%.*f ms", seconds < 0.00995 ? 1 : 0,
-                 1000 * seconds);
-    else if (seconds < 59.95)
-        snprintf(words.text, sizeof(words.text), "%.1f s", seconds);
-    else if (whole < 3600)
-        snprintf(words.text, sizeof(words.text), "%.0f min %02.0f s", floor(whole / 60),
-                 fmod(whole, 60));
-    else if (whole < 48 * 3600)
-        snprintf(words.text, sizeof(words.text), "%.0f h %02.0f min", floor(whole / 3600),
-                 floor(fmod(whole, 3600) / 60));
-    else
-        snprintf(words.text, sizeof(words.text), "%.0f days %.0f h", floor(whole / 86400),
-                 floor(fmod(whole, 86400) / 3600));
+    ny_time_words(seconds, " ", words.text);
     return words;
 }
 
 struct words cli_count(double count)
 {
     struct words words;
-    char digits[40];
-    size_t length, out = 0;
 
-    snprintf(digits, sizeof(digits), "%.0f", count);
-    length = strlen(digits);
-    for (size_t i = 0; i < length && out + 2 < sizeof(words.text); i++) {
-        if (i > 0 && (length - i) % 3 == 0 && digits[i - 1] != '-') words.text[out++] = ',';
-        words.text[out++] = digits[i];
-    }
-    words.text[out] = '\0';
+    ny_grouped((uint64_t)(count + 0.5), words.text);
     return words;
 }
 
 struct words cli_counted(double count, const char *one, const char *many)
 {
-    struct words words = cli_count(count);
-    size_t length = strlen(words.text);
+    struct words words;
 
-    snprintf(words.text + length, sizeof(words.text) - length, " %s", count == 1 ? one : many);
+    snprintf(words.text, sizeof(words.text), "%s", ny_counted((uint64_t)count, one, many).text);
     return words;
 }
 
@@ -104,27 +58,10 @@ struct words cli_number(double value, int digits)
 
 struct words cli_scaled(double x, const char *unit)
 {
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
     struct words words;
-    char scaled_unit[32];
-    size_t power = 0;
 
-    while (x >= 999.5 && power + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {
-        x /= 1000;
-        power++;
-    }
-    /* Words keep away from their prefix: "M rows/s", but "GB/s". */
-    snprintf(scaled_unit, sizeof(scaled_unit), "%s%s%s", prefixes[power],
-             power > 0 && strncmp(unit, "rows", 4) == 0 ? " " : "", unit);
-    put_scaled(&words, x, scaled_unit);
+    ny_scaled_words(x, unit, " ", words.text);
     return words;
-}
-
-bool cli_ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-
-    return length >= end_length && strcasecmp(text + length - end_length, end) == 0;
 }
 
 int cli_columns(const char *text)

@@ -32,17 +32,17 @@ static void print_shape(const struct command *command)
     if (written && written->type) {
         fprintf(stderr, " %s", cli_count((double)written->rows).text);
         if (written->columns) fprintf(stderr, " x %s", cli_count((double)written->columns).text);
-        if (cli_ends_with(command->output, ".npy"))
+        if (ny_ends_with(command->output, ".npy"))
             fprintf(stderr, " %s", written->type);
         else if (!written->columns)
             fprintf(stderr, " %s%s", strcmp(written->type, "text") == 0 ? "name" : "number",
                     written->rows == 1 ? "" : "s");
-    } else if (cli_ends_with(command->output, ".png")) {
+    } else if (ny_ends_with(command->output, ".png")) {
         print_pixels(ny_options_get(command->options, "size"));
     } else {
         fprintf(stderr, " %s",
                 command->part                            ? command->part
-                : cli_ends_with(command->output, ".nym") ? "model"
+                : ny_ends_with(command->output, ".nym") ? "model"
                                                          : command->verb->name);
     }
 }

@@ -4,60 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "report/axis.h"
 #include "report/markup.h"
 #include "job/facts.h"
 
-/* Writes three digits and the unit. */
-static const char *scaled(double value, const char *unit, char text[48])
-{
-    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-
-    ny_decimal_print(text, 48, "%.*f\u00a0%s", digits, value, unit);
-    return text;
-}
-
-const char *ny_size_words(double bytes, char text[48])
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-    size_t unit = 0;
-
-    if (bytes < 1023.5) {
-        snprintf(text, 48, "%.0f\u00a0byte%s", bytes, bytes < 1.5 && bytes > 0.5 ? "" : "s");
-        return text;
-    }
-    for (bytes /= 1024; bytes >= 1023.5 && unit < 4; unit++)
-        bytes /= 1024;
-    return scaled(bytes, units[unit], text);
-}
-
-const char *ny_time_words(double seconds, char text[48])
-{
-    double whole = floor(seconds + 0.5);
-
-    if (seconds < 0.9995)
-        ny_decimal_print(text, 48, "%.*f\u00a0ms", seconds < 0.00995 ? 1 : 0, 1000 * seconds);
-    else if (seconds < 59.95)
-        ny_decimal_print(text, 48, "%.1f\u00a0s", seconds);
-    else if (whole < 3600)
-        snprintf(text, 48, "%.0f\u00a0min %02.0f\u00a0s", floor(whole / 60), fmod(whole, 60));
-    else
-        snprintf(text, 48, "%.0f\u00a0h %02.0f\u00a0min", floor(whole / 3600),
-                 floor(fmod(whole, 3600) / 60));
-    return text;
-}
-
-static const char *work_words(double flops, char text[48])
-{
-    static const char *const units[] = {"flop", "kflop", "Mflop", "Gflop", "Tflop", "Pflop"};
-    size_t unit = 0;
-
-    for (; flops >= 999.5 && unit < 5; unit++)
-        flops /= 1000;
-    return scaled(flops, units[unit], text);
-}
+/* Between a number and its unit. */
+static const char no_break[] = "\u00a0";
 
 static const char *number_words(const char *key, const json_t *value, char text[48])
 {
@@ -65,9 +19,9 @@ static const char *number_words(const char *key, const json_t *value, char text[
     double number = json_number_value(value);
 
     if ((fact && fact->unit == NY_FACT_BYTES) || ny_ends_with(key, "_bytes"))
-        return ny_size_words(number, text);
-    if (fact && fact->unit == NY_FACT_SECONDS) return ny_time_words(number, text);
-    if (fact && fact->unit == NY_FACT_FLOPS) return work_words(number, text);
+        return ny_size_words(number, no_break, text);
+    if (fact && fact->unit == NY_FACT_SECONDS) return ny_time_words(number, no_break, text);
+    if (fact && fact->unit == NY_FACT_FLOPS) return ny_scaled_words(number, "flop", no_break, text);
     if (json_is_integer(value) && strcmp(key, "seed") == 0) { /* it is there to be typed again */
         snprintf(text, 48, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         return text;

@@ -10,11 +10,6 @@
 
 #include "report/sink.h"
 
-/* Put a number of bytes in words, "41.6 MiB", and seconds: "0.2 ms", "4.6 s", "3 min 20 s",
- * "2 h 05 min". Return `text`. */
-const char *ny_size_words(double bytes, char text[48]);
-const char *ny_time_words(double seconds, char text[48]);
-
 /* Writes the label of a fact; one that has none is its key with blanks for underscores. */
 void ny_put_key(struct ny_sink *sink, const char *key);
 /* Writes the value of a fact; a dash where there is none. */
