@@ -213,14 +213,6 @@ static void print_tried(const json_t *facts)
     putchar('\n');
 }
 
-/* Tells whether a figure of the table has a spread behind it. */
-static bool has_spread(const json_t *results)
-{
-    for (size_t i = 0; i < FIGURES; i++)
-        if (figures[i].spread && is_there(results, figures[i].spread)) return true;
-    return false;
-}
-
 static void print_table(const json_t *results)
 {
     print_line("", results, NULL);
@@ -233,10 +225,6 @@ static void print_table(const json_t *results)
         print_buckets(json_array_get(results, i), "value_accuracy", "agreement of eigenvalues");
         print_tried(json_array_get(results, i));
     }
-    if (has_spread(results))
-        puts("±: the standard deviation over initialisations (the figure is that of the best one) "
-             "or splits; for silhouette, distance and relative error, the standard error; "
-             "`nystream help eval --all` explains each figure");
     for (size_t i = 0; i < json_array_size(results); i++)
         print_reasons(json_array_get(results, i));
 }

@@ -10,16 +10,13 @@
 #include <string.h>
 
 #include "base/layout.h"
+#include "evaluate/vectors.h"
 #include "results/clusters.h"
 #include "results/shards.h"
 
-/* Rows of the embedding that are read at a time. */
-enum { PIECE_ROWS = 2048 };
-
 /* A piece of the embedding with its clusters. */
 struct piece {
-    double *y;
-    float *narrow; /* the rows as they are stored, where that is f32 */
+    double *y, *room; /* in f64, and as it is stored */
     uint64_t *cluster;
 };
 
@@ -33,9 +30,8 @@ static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
     int err = ny_part_fill(result, clusters, first, count, piece->cluster);
 
     if (!err)
-        err = ny_part_fill(result, embedding, first, count,
-                           result->f64 ? (void *)piece->y : (void *)piece->narrow);
-    if (!err && !result->f64) ny_dtype_to_f64(NY_F32, piece->narrow, piece->y, count * p);
+        err = ny_vectors_read(result, embedding, first, count, ny_matrix(piece->y, count, p),
+                              piece->room);
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t c = piece->cluster[i];
 
@@ -56,12 +52,13 @@ static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
 /* Computes the means of the clusters' rows, which are the first n of the result. */
 static int find_centres(struct ny_cluster_finder *finder, struct ny_result *result, uint64_t n)
 {
-    size_t rows = n < PIECE_ROWS ? (size_t)n : PIECE_ROWS;
+    size_t rows = n < NY_VECTOR_ROWS ? (size_t)n : NY_VECTOR_ROWS;
+    size_t element = result->f64 ? sizeof(double) : sizeof(float);
     struct ny_layout l = {.ctx = finder->ctx};
     uint64_t *sizes = ny_lay(&l, NY_MEM_OTHER, finder->k, sizeof(*sizes));
     struct piece piece = {
         .y = ny_lay(&l, NY_MEM_IO, rows, finder->p * sizeof(double)),
-        .narrow = ny_lay(&l, NY_MEM_IO, rows, finder->p * sizeof(float)),
+        .room = ny_lay(&l, NY_MEM_IO, rows, finder->p * element),
         .cluster = ny_lay(&l, NY_MEM_IO, rows, sizeof(uint64_t)),
     };
     int err = l.err ? l.err : ny_result_prepare(result, ny_part_find("embedding"), rows);

@@ -199,8 +199,7 @@ TEST(what_cannot_act_says_why)
     forget(&few);
 }
 
-/* A range of numbers of clusters has the memory that each of them needs: silhouettes of few clusters
- * take more rows. */
+/* A range of numbers of clusters has the memory that each of them needs. */
 TEST(a_range_of_clusters_has_room_for_each)
 {
     struct ny_evaluate_settings settings = {
