@@ -19,8 +19,8 @@
 /* The points as they are read. */
 struct table {
     struct ny_context *ctx;
-    const char *path;           /* messages call the points so */
-    struct ny_rows_info info;   /* the store has rows like this */
+    const char *path;         /* messages call the points so */
+    struct ny_rows_info info; /* the store has rows like this */
     enum ny_dtype dtype;
     size_t count;
     uint64_t most;     /* points that there may be */
@@ -123,7 +123,7 @@ static enum ny_dtype find_type(const struct table *table)
     for (size_t i = 0; i < table->count; i++) {
         size_t count = row_at(table, i).count;
 
-        while (ny_narrow(dtype, false, table->wide, table->narrow, count) < count)
+        while (ny_dtype_from_f64(dtype, false, table->wide, table->narrow, count) < count)
             dtype = dtype < NY_F32 ? NY_F32 : NY_F64;
     }
     return dtype;
@@ -150,7 +150,8 @@ static void convert(const struct table *table, size_t i, const struct ny_landmar
 {
     struct ny_sparse row = row_at(table, i);
 
-    ny_narrow(how->dtype, false, table->wide, how->slots ? table->narrow : (void *)out, row.count);
+    ny_dtype_from_f64(how->dtype, false, table->wide, how->slots ? table->narrow : (void *)out,
+                      row.count);
     if (how->slots && table->sparse) {
         row.value = table->narrow;
         ny_sparse_pack(out, how->slots, how->dtype, row);

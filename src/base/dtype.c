@@ -1,19 +1,23 @@
+/*
+ * Element types: their names and sizes, and conversions between them, by way of f64, which is exact
+ * for all. A conversion from f64 is exact, or it stops: it returns the index of the first value
+ * that does not survive, such as 300 for u8, and the caller names its row and column. Only a float
+ * may be rounded to f32, if it does not overflow.
+ */
 #include "base/dtype.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+enum { PIECE = 1024 }; /* values that are converted at once */
+
 /* Name and bytes of each element type, by its number. */
 static const struct {
     const char *name;
     size_t size;
-} types[] = {[NY_DTYPE_NONE] = {"none", 0},
-             [NY_U8] = {"u8", 1},
-             [NY_I16] = {"i16", 2},
-             [NY_F32] = {"f32", 4},
-             [NY_F64] = {"f64", 8},
-             [NY_GENOTYPE] = {"genotype", 1}};
+} types[] = {[NY_DTYPE_NONE] = {"none", 0}, [NY_U8] = {"u8", 1},   [NY_I16] = {"i16", 2},
+             [NY_F32] = {"f32", 4},         [NY_F64] = {"f64", 8}, [NY_GENOTYPE] = {"genotype", 1}};
 
 size_t ny_dtype_size(enum ny_dtype dtype)
 {
@@ -127,4 +131,81 @@ void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t cou
     case NY_DTYPE_NONE:
         break;
     }
+}
+
+/* The comparison in this form is false for NaN. */
+#define NARROW_WHOLE(type, low, high)                                                              \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        if (!(in[i] >= (low) && in[i] <= (high))) return i;                                        \
+        ((type *)out)[i] = (type)in[i];                                                            \
+        if ((double)((type *)out)[i] != in[i]) return i;                                           \
+    }
+
+/* Narrows to f32. With `rounding` only an overflow stops it, as the source was a float; without,
+ * every value must survive exactly. */
+static size_t narrow_f32(bool rounding, const double *in, float *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (float)in[i];
+        if ((double)out[i] != in[i] && !isnan(in[i]) && (!rounding || isinf(out[i]))) return i;
+    }
+    return count;
+}
+
+/* NaN is missing, as is the number that stands for that in rows of bytes. */
+static size_t narrow_genotypes(const double *in, uint8_t *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double v = isnan(in[i]) ? NY_GENOTYPE_MISSING : in[i];
+
+        if (!(v >= 0 && v <= NY_GENOTYPE_MISSING) || v != trunc(v)) return i;
+        out[i] = (uint8_t)v;
+    }
+    return count;
+}
+
+size_t ny_dtype_from_f64(enum ny_dtype to, bool rounding, const double *in, void *out, size_t count)
+{
+    switch (to) {
+    case NY_U8:
+        NARROW_WHOLE(uint8_t, 0, 255);
+        break;
+    case NY_I16:
+        NARROW_WHOLE(int16_t, -32768, 32767);
+        break;
+    case NY_F32:
+        return narrow_f32(rounding, in, out, count);
+    case NY_F64:
+        memcpy(out, in, count * sizeof(double));
+        break;
+    case NY_GENOTYPE:
+        return narrow_genotypes(in, out, count);
+    case NY_DTYPE_NONE:
+        return 0;
+    }
+    return count;
+}
+
+size_t ny_dtype_convert(enum ny_dtype from, const void *in, enum ny_dtype to, bool rounding,
+                        void *out, size_t count)
+{
+    double wide[PIECE], piece[PIECE];
+    size_t size = ny_dtype_size(from);
+    bool aligned = (uintptr_t)in % size == 0;
+
+    if (from == to) {
+        if (count) memcpy(out, in, count * size);
+        return count;
+    }
+    for (size_t done = 0, some; done < count; done += some) {
+        const char *at = (const char *)in + done * size;
+        size_t fit;
+
+        some = count - done < PIECE ? count - done : PIECE;
+        if (!aligned) at = memcpy(piece, at, some * size);
+        ny_dtype_to_f64(from, at, wide, some);
+        fit = ny_dtype_from_f64(to, rounding, wide, (char *)out + done * ny_dtype_size(to), some);
+        if (fit < some) return done + fit;
+    }
+    return count;
 }

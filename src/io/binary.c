@@ -263,7 +263,7 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
             err = ny_reader_fail_row(reader, reader->consumed, file_column(reader, first, wrong));
     }
     if (*bad) return err;
-    wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
+    wrong = ny_dtype_from_f64(reader->table.dtype, rounding, values, to, n);
     if (wrong < n)
         return ny_reader_fail_value(reader, file_column(reader, first, wrong), reader->table.dtype);
     return NY_OK;

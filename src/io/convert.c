@@ -1,11 +1,11 @@
 /*
  * Elements of binary files on their way to the dtypes of a store: sizes and names, byte order, and
- * the two steps of a conversion, from the file's type to f64 and from f64 to the dtype.
+ * the first step of a conversion, from the file's type to f64. The second is base/dtype.h's.
  *
- * io/binary.c calls these for pieces of rows. A conversion is exact, or it stops: both steps
- * return the index of the first value that does not survive, such as a uint64 above 2^53 that is
- * odd, or 300 for u8, and the caller names its row and column. Only a float may be rounded to f32,
- * if it does not overflow. ny_first_nonfinite() runs at memory speed, because all rows pass it.
+ * io/binary.c calls these for pieces of rows. A conversion is exact, or it stops: it returns the
+ * index of the first value that does not survive, such as a uint64 above 2^53 that is odd, and the
+ * caller names its row and column. ny_first_nonfinite() runs at memory speed, because all rows pass
+ * it.
  */
 #include "io/convert.h"
 
@@ -143,59 +143,6 @@ size_t ny_widen(enum ny_element_type type, const void *in, double *out, size_t c
     return count;
 }
 
-/* The comparison in this form is false for NaN. */
-#define NARROW_WHOLE(type, low, high)                                                              \
-    for (size_t i = 0; i < count; i++) {                                                           \
-        if (!(in[i] >= (low) && in[i] <= (high))) return i;                                        \
-        ((type *)out)[i] = (type)in[i];                                                            \
-        if ((double)((type *)out)[i] != in[i]) return i;                                           \
-    }
-
-/* Narrows to f32. With `rounding` only an overflow stops it, as the source was a float; without,
- * every value must survive exactly. */
-static size_t narrow_f32(bool rounding, const double *in, float *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        out[i] = (float)in[i];
-        if ((double)out[i] != in[i] && !isnan(in[i]) && (!rounding || isinf(out[i]))) return i;
-    }
-    return count;
-}
-
-/* NaN is missing, as is the number that stands for that in rows of bytes. */
-static size_t narrow_genotypes(const double *in, uint8_t *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        double v = isnan(in[i]) ? NY_GENOTYPE_MISSING : in[i];
-
-        if (!(v >= 0 && v <= NY_GENOTYPE_MISSING) || v != trunc(v)) return i;
-        out[i] = (uint8_t)v;
-    }
-    return count;
-}
-
-size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out, size_t count)
-{
-    switch (dtype) {
-    case NY_U8:
-        NARROW_WHOLE(uint8_t, 0, 255);
-        break;
-    case NY_I16:
-        NARROW_WHOLE(int16_t, -32768, 32767);
-        break;
-    case NY_F32:
-        return narrow_f32(rounding, in, out, count);
-    case NY_F64:
-        memcpy(out, in, count * sizeof(double));
-        break;
-    case NY_GENOTYPE:
-        return narrow_genotypes(in, out, count);
-    case NY_DTYPE_NONE:
-        return 0;
-    }
-    return count;
-}
-
 /* Exponents of all ones. The first loop has no exit, so that it runs at memory speed. */
 #define FIRST_NONFINITE(type, mask)                                                                \
     do {                                                                                           \
@@ -212,28 +159,5 @@ size_t ny_first_nonfinite(enum ny_dtype dtype, const void *values, size_t count)
 {
     if (dtype == NY_F32) FIRST_NONFINITE(uint32_t, UINT32_C(0x7f800000));
     if (dtype == NY_F64) FIRST_NONFINITE(uint64_t, UINT64_C(0x7ff0000000000000));
-    return count;
-}
-
-size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const void *from, void *to,
-                  size_t count)
-{
-    size_t size = ny_dtype_size(type), wanted = ny_dtype_size(conversion->wanted);
-    bool aligned = (uintptr_t)from % size == 0;
-
-    if (type == conversion->wanted) {
-        if (count) memcpy(to, from, count * size);
-        return count;
-    }
-    for (size_t done = 0; done < count; done += NY_CONVERT_ONCE) {
-        size_t some = count - done < NY_CONVERT_ONCE ? count - done : NY_CONVERT_ONCE, fit;
-        const char *piece = (const char *)from + done * size;
-
-        if (!aligned) piece = memcpy(conversion->piece, piece, some * size);
-        ny_dtype_to_f64(type, piece, conversion->wide, some);
-        fit = ny_narrow(conversion->wanted, conversion->rounding, conversion->wide,
-                        (char *)to + done * wanted, some);
-        if (fit < some) return done + fit;
-    }
     return count;
 }

@@ -41,23 +41,7 @@ bool ny_host_is_big_endian(void);
 void ny_swap(void *values, size_t size, size_t count);
 /* Native elements to double. Returns the first that a double does not hold exactly; count: none. */
 size_t ny_widen(enum ny_element_type type, const void *in, double *out, size_t count);
-/* Doubles to a store type. Returns the first that does not fit (not exact; with `rounding`, a
- * float32 may be rounded but not overflow); count: none. NaN and Inf fit the floats. */
-size_t ny_narrow(enum ny_dtype dtype, bool rounding, const double *in, void *out, size_t count);
 /* The first NaN or Inf; count: none. */
 size_t ny_first_nonfinite(enum ny_dtype dtype, const void *values, size_t count);
-
-enum { NY_CONVERT_ONCE = 4096 }; /* values that are converted at once */
-
-/* The way of values of one store type to another, with its scratch memory. */
-struct ny_conversion {
-    enum ny_dtype wanted;
-    bool rounding; /* a float may be rounded to f32 */
-    double wide[NY_CONVERT_ONCE], piece[NY_CONVERT_ONCE];
-};
-/* Converts `count` values of a type, which may lie at any address, to the wanted type. Returns the
- * first that does not fit; count: none. */
-size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const void *from, void *to,
-                  size_t count);
 
 #endif

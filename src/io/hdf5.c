@@ -365,8 +365,7 @@ static int open_sparse(struct ny_reader *reader)
     hdf5->rows.index_bytes = head->index_bytes;
     hdf5->rows.fetch = by_columns ? ny_row_sort_next : next_line;
     table->dtype = reader->options.dtype ? reader->options.dtype : hdf5->rows.type;
-    hdf5->rows.conversion.wanted = table->dtype;
-    hdf5->rows.conversion.rounding = hdf5->rows.type == NY_F32 || hdf5->rows.type == NY_F64;
+    hdf5->rows.rounding = hdf5->rows.type == NY_F32 || hdf5->rows.type == NY_F64;
     hdf5->room = head->most > NY_HDF5_PIECE ? (size_t)head->most : NY_HDF5_PIECE;
     hdf5->index = ny_lay(&reader->own, NY_MEM_IO, hdf5->room, head->index_bytes);
     hdf5->value = ny_lay(&reader->own, NY_MEM_IO, hdf5->room, ny_dtype_size(hdf5->rows.type));

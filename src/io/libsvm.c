@@ -286,8 +286,7 @@ static int open_libsvm(struct ny_reader *reader)
     table->dtype = options->dtype ? options->dtype : NY_F32;
     libsvm->rows.index_bytes = sizeof(*libsvm->row.column);
     libsvm->rows.type = NY_F64;
-    libsvm->rows.conversion.wanted = table->dtype;
-    libsvm->rows.conversion.rounding = true;
+    libsvm->rows.rounding = true;
     table->labels = !options->no_labels;
     if (libsvm->any || options->indices)
         table->indices = libsvm->base ? NY_INDICES_FROM_1 : NY_INDICES_FROM_0;

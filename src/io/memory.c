@@ -3,7 +3,7 @@
  * so that rows from memory go the whole way of an import: types and layouts that differ, NaN,
  * labels, shuffling, resuming.
  *
- * A dense row is copied, or converted by 4,096 values; sparse ones are read by io/sparse_rows.c.
+ * A dense row is copied, or converted by 1,024 values; sparse ones are read by io/sparse_rows.c.
  * Pages of a mapped file are given back behind the rows that were read. Everything that the
  * description of the table says is checked before a row is read (io/memory_table.c).
  */
@@ -85,8 +85,7 @@ static int open_memory(struct ny_reader *reader)
     file->label_column = table->labels ? table->label_column : NULL;
     memory->rows.type = table->dtype == NY_GENOTYPE ? NY_U8 : (enum ny_dtype)table->dtype;
     memory->rows.index_bytes = table->index_bytes;
-    memory->rows.conversion.wanted = file->dtype;
-    memory->rows.conversion.rounding = table->dtype == NY_F32 || table->dtype == NY_F64;
+    memory->rows.rounding = table->dtype == NY_F32 || table->dtype == NY_F64;
     if (ny_memory_is_sparse(table))
         ny_sparse_rows_layout(reader,
                               ny_memory_start(table, table->rows) - ny_memory_start(table, 0),
@@ -129,7 +128,7 @@ static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool
     char *to = (char *)batch->values + batch->count * d * ny_dtype_size(dtype);
 
     *dropped = false;
-    bad = ny_convert(&memory->rows.conversion, memory->rows.type, from, to, d);
+    bad = ny_dtype_convert(memory->rows.type, from, dtype, memory->rows.rounding, to, d);
     if (bad < d) return refuse_dense(reader, from, bad, dropped);
     if (reader->nan == NY_NAN_KEEP) return NY_OK;
     bad = ny_first_nonfinite(dtype, to, d);

@@ -11,7 +11,7 @@
 struct ny_memory_state {
     const struct ny_table *table;
     double *label_of; /* the store's label for each class name; NULL: the table has none */
-    struct ny_sparse_rows rows; /* its conversion serves dense rows, too */
+    struct ny_sparse_rows rows; /* its types serve dense rows, too */
     struct ny_borrowed_rows values; /* of dense rows: the bytes from the first to the last */
     uint64_t done;                  /* pages of rows before this one were given back */
 };

@@ -208,8 +208,7 @@ static int open_mtx(struct ny_reader *reader)
     table->dtype = reader->options.dtype ? reader->options.dtype : natural_type(mtx);
     mtx->rows.index_bytes = sizeof(uint32_t);
     mtx->rows.type = NY_F64;
-    mtx->rows.conversion.wanted = table->dtype;
-    mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
+    mtx->rows.rounding = mtx->text.field == NY_MTX_REAL;
     mtx->rows.fetch = reader->sort ? ny_row_sort_next : next_streamed;
     reader->is_sparse = !mtx->text.array;
     if (reader->options.names) err = ny_mtx_tables_open(reader);

@@ -217,7 +217,7 @@ static int allocate(struct ny_reader *reader)
 
     npz->rows.type = ny_element_is(type, natural) ? natural : NY_F64;
     npz->rows.index_bytes = (unsigned)ny_element_size(npz->indices.type);
-    npz->rows.conversion.rounding = ny_element_is_float(type);
+    npz->rows.rounding = ny_element_is_float(type);
     npz->room = npz->most > ROOM_ENTRIES ? (size_t)npz->most : ROOM_ENTRIES;
     npz->batch.ctx = reader->ctx;
     npz->index = ny_lay(&npz->batch, NY_MEM_IO, npz->room, npz->rows.index_bytes);
@@ -371,7 +371,6 @@ static int open_npz(struct ny_reader *reader)
     if (err) return err;
     table->dtype =
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
-    npz->rows.conversion.wanted = table->dtype;
     npz->rows.fetch = direct ? next_line : ny_row_sort_next;
     reader->is_sparse = true;
     err = ny_column_names_read(reader, table->d);

@@ -137,8 +137,8 @@ static int add_plain(struct ny_reader *reader, struct ny_sparse_rows *rows,
     if (err) return err;
     if (row->count) {
         copy_columns(row, rows->index_bytes, csr->index + at);
-        fit = ny_convert(&rows->conversion, rows->type, row->value,
-                         (char *)csr->value + at * ny_dtype_size(csr->dtype), row->count);
+        fit = ny_dtype_convert(rows->type, row->value, reader->table.dtype, rows->rounding,
+                               (char *)csr->value + at * ny_dtype_size(csr->dtype), row->count);
         if (fit < row->count)
             return ny_reader_fail_value(reader, csr->index[at + fit], reader->table.dtype);
     }
@@ -322,7 +322,7 @@ static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, const u
     size_t size = ny_dtype_size(reader->table.dtype), count = row->count, fit;
     char *values = (char *)rows->entries.other_value;
 
-    fit = ny_convert(&rows->conversion, type, row->value, values, count);
+    fit = ny_dtype_convert(type, row->value, reader->table.dtype, rows->rounding, values, count);
     if (fit < count) return ny_reader_fail_value(reader, column[fit], reader->table.dtype);
     memset(to, 0, (size_t)reader->table.d * size);
     switch (size) {
@@ -360,8 +360,8 @@ static int add_entries(struct ny_reader *reader, struct ny_sparse_rows *rows, st
     int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + count);
 
     if (err) return err;
-    fit = ny_convert(&rows->conversion, NY_F64, entries->value,
-                     (char *)csr->value + at * ny_dtype_size(csr->dtype), count);
+    fit = ny_dtype_convert(NY_F64, entries->value, reader->table.dtype, rows->rounding,
+                           (char *)csr->value + at * ny_dtype_size(csr->dtype), count);
     if (fit < count) return ny_reader_fail_value(reader, entries->column[fit], reader->table.dtype);
     if (count) memcpy(csr->index + at, entries->column, count * sizeof(*csr->index));
     csr->start[++csr->rows] = (uint32_t)(at + count);

@@ -40,7 +40,7 @@ struct ny_sparse_rows {
     enum ny_dtype type;    /* type of the values */
     /* Gives the entries of row reader->consumed, which stay valid until the next call. */
     int (*fetch)(struct ny_reader *reader, struct ny_row_entries *row);
-    struct ny_conversion conversion; /* to the type of the reader's table */
+    bool rounding; /* floats may be rounded to f32 */
     struct ny_entries entries;
 };
 

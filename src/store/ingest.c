@@ -10,7 +10,6 @@
  */
 #include "base/memory.h"
 #include "base/text.h"
-#include "store/convert.h"
 #include "store/ingest_private.h"
 
 #include <math.h>
@@ -354,7 +353,7 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows
         err = ny_ingest_sparse_take(ingest, rows, at, count);
         return err ? err : take_marks(ingest, rows, at, count);
     }
-    done = ny_convert_rows(from, in, ingest->dtype, out, all);
+    done = ny_dtype_convert(from, in, ingest->dtype, true, out, all);
     if (done < all)
         return ny_ingest_misfit(ingest, row_of(rows, at + done / d, staged + done / d), done % d);
     return take_marks(ingest, rows, at, count);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "store/convert.h"
 #include "store/ingest_private.h"
 
 int ny_ingest_sparse_allocate(struct ny_ingest *ingest)
@@ -68,7 +67,7 @@ static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t num
         uint32_t column = row.index ? row.index[k] : (uint32_t)k;
 
         if (ny_dtype_has_zero(from, in, 1)) continue;
-        if (!ny_convert_rows(from, in, csr->dtype, out, 1))
+        if (!ny_dtype_convert(from, in, csr->dtype, true, out, 1))
             return ny_ingest_misfit(ingest, number, column);
         if (ny_dtype_has_zero(csr->dtype, out, 1)) continue; /* it was rounded to 0 */
         csr->index[(*nnz)++] = column;
