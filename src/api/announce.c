@@ -107,8 +107,9 @@ int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_pla
     return ny_budget_refuse(ctx, what, plan->memory_min_bytes, landmarks, instead);
 }
 
-int ny_plan_refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
-                       const struct ny_fit_settings *settings)
+/* Refuses the plan of a fit that does not fit; says what else takes less by its settings. */
+static int refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
+                      const struct ny_fit_settings *settings)
 {
     bool scatter = settings->kernel && ny_settings_unit_landmarks(settings);
     bool features = settings->kernel && ny_settings_features(settings);
@@ -127,7 +128,7 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
 
     if (err) return err;
     if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
-    return ny_plan_refuse_fit(ctx, plan, settings);
+    return refuse_fit(ctx, plan, settings);
 }
 
 void ny_plan_exact(struct ny_store *store, const struct ny_options *options, const char *but,

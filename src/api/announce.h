@@ -26,10 +26,6 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
  * planned, such as "fit"; `instead` is a choice that takes less: ", or fewer landmarks". */
 int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_plan *plan,
                    const char *instead);
-/* Refuses the plan of a fit that does not fit, likewise; says what else takes less by its settings.
- */
-int ny_plan_refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
-                       const struct ny_fit_settings *settings);
 /* Plans the same fit by --approx exact, without the options named in `but` ("a|b"); plan->m is 0
  * where it cannot have the others. */
 void ny_plan_exact(struct ny_store *store, const struct ny_options *options, const char *but,

@@ -94,20 +94,6 @@ static json_t *record_of(const struct ny_request *request, const struct ny_rows_
     return record;
 }
 
-/* Looks at the file of edges, tells the plan, and refuses what memory or disk cannot hold. */
-static int announce_edges(struct ny_request *request)
-{
-    struct ny_plan *plan = &request->plan;
-    int err = ny_given_edges_look(request->ctx, &request->edges);
-
-    if (err == NY_OK) err = ny_given_edges_plan(request->ctx, &request->edges, plan);
-    if (err == NY_OK) err = ny_plan_tell(request->ctx, plan);
-    if (err) return err;
-    if (!plan->fits) return ny_budget_refuse(request->ctx, "graph", plan->memory_min_bytes, "", "");
-    err = ny_plan_check_disk(request->store, request->name, plan);
-    return err ? err : ny_plan_check_time(request->options, plan, request->record, "this graph");
-}
-
 /* Tells whether the lists of the graph of this record are stored, so that none are to be found. */
 static bool has_lists(const json_t *record)
 {
@@ -116,36 +102,45 @@ static bool has_lists(const json_t *record)
     return record && ny_stage_rank(stage) > ny_stage_rank(NY_STAGE_NEIGHBORS);
 }
 
+/* Plans a graph of neighbors that are to be found. */
+static int plan_neighbors(struct ny_request *request, struct ny_graph_plan *graph)
+{
+    struct ny_plan *plan = &request->plan;
+    struct ny_rows_info points;
+    struct ny_state state;
+    int err = ny_points_info(request->store, &points);
+
+    if (err) return err;
+    state = ny_state_of(request->record);
+    request->graph.n = ny_job_rows(&state, points.n);
+    err = ny_graph_plan_make(ny_store_rows(request->store), &request->graph, graph);
+    *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph->workers};
+    if (err == NY_OK)
+        err = ny_calibration_get(request->ctx, graph->flops, graph->workers, &plan->rates);
+    if (err) return err;
+    ny_graph_plan_add(graph, plan);
+    if (has_lists(request->record)) plan->scratch_bytes = 0;
+    ny_plan_sum_up(plan);
+    return NY_OK;
+}
+
 /* Plans and tells the graph, and refuses one that memory or disk cannot hold. */
 static int announce(struct ny_request *request)
 {
     struct ny_plan *plan = &request->plan;
-    struct ny_rows_info points;
     struct ny_graph_plan graph;
-    struct ny_state state;
-    int err;
+    bool given = is_given(request);
+    int err = given ? ny_given_edges_look(request->ctx, &request->edges)
+                    : plan_neighbors(request, &graph);
 
-    if (is_given(request)) return announce_edges(request);
-    err = ny_points_info(request->store, &points);
-    if (err) return err;
-    state = ny_state_of(request->record);
-    request->graph.n = ny_job_rows(&state, points.n);
-    err = ny_graph_plan_make(ny_store_rows(request->store), &request->graph, &graph);
-    *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
-    if (err == NY_OK)
-        err = ny_calibration_get(request->ctx, graph.flops, graph.workers, &plan->rates);
-    if (err) return err;
-    ny_graph_plan_add(&graph, plan);
-    if (has_lists(request->record)) plan->scratch_bytes = 0;
-    ny_plan_sum_up(plan);
-    err = ny_plan_tell(request->ctx, plan);
+    if (!err && given) err = ny_given_edges_plan(request->ctx, &request->edges, plan);
+    if (!err) err = ny_plan_tell(request->ctx, plan);
     if (err) return err;
     if (!plan->fits) return ny_budget_refuse(request->ctx, "graph", plan->memory_min_bytes, "", "");
     err = ny_plan_check_disk(request->store, request->name, plan);
     if (!err) err = ny_plan_check_time(request->options, plan, request->record, "this graph");
-    if (err) return err;
-    ny_graph_plan_note(request->ctx, &graph);
-    return NY_OK;
+    if (!err && !given) ny_graph_plan_note(request->ctx, &graph);
+    return err;
 }
 
 /* Describes the files that options may name: of columns, and of edges. */

@@ -404,16 +404,7 @@ struct removal {
     struct ny_context *ctx;
     const char *name;
     size_t removed;
-    bool there; /* something of it is in the store that is looked at */
 };
-
-static int find_name(void *user, const char *name)
-{
-    struct removal *removal = user;
-
-    removal->there |= strcmp(removal->name, name) == 0;
-    return NY_OK;
-}
 
 /* Shards that lack the result are left alone. One whose record cannot be read is removed, and so is
  * what a removal that was cut short has left. */
@@ -426,15 +417,15 @@ static int remove_from(void *arg, const char *path, struct ny_shards *shards, in
 
     (void)shard;
     if (err) return err;
-    removal->there = !shards; /* of a store alone, the removal tells */
-    if (shards) err = ny_results_list(store, find_name, removal);
-    if (err || !removal->there) goto done;
     err = ny_name_lock(&lock, store, removal->name);
     if (!err) err = ny_result_remove(store, removal->name);
     ny_name_unlock(lock);
-    removal->removed += !err;
-done:
     ny_store_close(store);
+    removal->removed += !err;
+    if (err == NY_EUSAGE && shards) { /* there is none */
+        ny_error_clear(removal->ctx);
+        err = NY_OK;
+    }
     return err;
 }
 

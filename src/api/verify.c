@@ -268,33 +268,23 @@ struct repaired {
 static int add_repaired(void *user, const struct ny_repaired *done)
 {
     struct repaired *r = user;
-    json_t *range = json_object();
+    json_t *range, *list = done->kind == NY_DAMAGED_POINTS   ? r->lost
+                           : done->kind == NY_DAMAGED_LABELS ? r->labels
+                           : done->kind == NY_DAMAGED_NAMES  ? r->names
+                           : done->kind == NY_DAMAGED_SOURCE ? r->source
+                                                             : NULL;
 
-    if (done->kind == NY_DAMAGED_RESULT) {
-        json_decref(range);
-        ny_field_append(r->removed, ny_json_text(done->name));
-        return NY_OK;
-    }
-    if (done->kind == NY_DAMAGED_OLDER) {
-        json_decref(range);
-        r->older = true;
-        return NY_OK;
-    }
-    if (done->kind == NY_DAMAGED_COLUMN_NAMES || done->kind == NY_DAMAGED_IMPORTS) {
-        json_decref(range);
-        r->columns |= done->kind == NY_DAMAGED_COLUMN_NAMES;
-        r->imports |= done->kind == NY_DAMAGED_IMPORTS;
-        return NY_OK;
-    }
-    if (done->kind == NY_DAMAGED_POINTS) r->rows += done->rows;
+    r->older |= done->kind == NY_DAMAGED_OLDER;
+    r->columns |= done->kind == NY_DAMAGED_COLUMN_NAMES;
+    r->imports |= done->kind == NY_DAMAGED_IMPORTS;
+    if (done->kind == NY_DAMAGED_RESULT) ny_field_append(r->removed, ny_json_text(done->name));
+    if (!list) return NY_OK;
+    if (list == r->lost) r->rows += done->rows;
+    range = json_object();
     ny_field_set_count(range, "first_row", done->first_row);
     ny_field_set_count(range, "rows", done->rows);
     if (r->shard >= 0) ny_field_set_count(range, "shard", (uint64_t)r->shard);
-    ny_field_append(done->kind == NY_DAMAGED_POINTS   ? r->lost
-                    : done->kind == NY_DAMAGED_LABELS ? r->labels
-                    : done->kind == NY_DAMAGED_NAMES  ? r->names
-                                                      : r->source,
-                    range);
+    ny_field_append(list, range);
     return NY_OK;
 }
 

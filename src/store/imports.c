@@ -134,39 +134,28 @@ static int add_note(struct ny_imports *imports, struct ny_context *ctx,
     return err;
 }
 
-/* Reads the next note that is not damaged, from row s->at on; *found tells whether there is one.
- * *wrong is set where others could not be read. */
-static int next_note(struct search *s, struct ny_import_note *note, bool *found, const char **wrong)
-{
-    struct ny_store *store = s->view->store;
-    const char *why;
-
-    for (*found = false; !*found;) {
-        if (ny_guarded(find_next, s)) {
-            *wrong = "the disk cannot read it";
-            return NY_OK;
-        }
-        if (s->code == MDB_NOTFOUND) return NY_OK;
-        if (s->code) return ny_env_fail(store->ctx, store->points->path, "read", s->code);
-        *found = read_note(s->view, s->at++, note, &why);
-        if (!*found) *wrong = why;
-    }
-    return NY_OK;
-}
-
 int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong)
 {
+    struct ny_store *store = view->store;
     struct search s = {.view = view};
     struct ny_import_note note;
-    bool found;
-    int err;
+    const char *why;
+    int err = NY_OK;
 
     *imports = (struct ny_imports){0};
     *wrong = NULL;
-    do {
-        err = next_note(&s, &note, &found, wrong);
-        if (!err && found) err = add_note(imports, view->store->ctx, &note);
-    } while (!err && found);
+    while (!err) {
+        if (ny_guarded(find_next, &s)) {
+            *wrong = "the disk cannot read it";
+            return NY_OK;
+        }
+        if (s.code == MDB_NOTFOUND) return NY_OK;
+        if (s.code) return ny_env_fail(store->ctx, store->points->path, "read", s.code);
+        if (read_note(view, s.at++, &note, &why))
+            err = add_note(imports, store->ctx, &note);
+        else
+            *wrong = why;
+    }
     return err;
 }
 
@@ -191,30 +180,19 @@ void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)
     *imports = (struct ny_imports){0};
 }
 
-/* Takes what a note says of the columns of labels and names, one note after the other. */
-static void take_how(struct ny_import_how *how, const struct ny_import_how *said)
-{
-    if (said->label_column[0])
-        memcpy(how->label_column, said->label_column, sizeof(how->label_column));
-    if (said->id_column[0]) memcpy(how->id_column, said->id_column, sizeof(how->id_column));
-}
-
 int ny_points_import_how(struct ny_store *store, struct ny_import_how *how)
 {
-    struct ny_import_note note;
-    struct search s = {0};
-    const char *wrong;
-    bool found;
-    int end, err;
+    struct ny_imports imports;
+    int err = ny_points_imports(store, &imports);
 
     *how = (struct ny_import_how){.label_column = ""};
-    if (store->set || store->in_memory) return NY_OK;
-    err = ny_snapshot_begin(&s.view, store, store->points);
-    if (err) return err;
-    do {
-        err = next_note(&s, &note, &found, &wrong);
-        if (!err && found) take_how(how, &note.how);
-    } while (!err && found);
-    end = ny_snapshot_end(s.view);
-    return end ? end : err;
+    for (size_t i = 0; !err && i < imports.count; i++) {
+        const struct ny_import_how *said = &imports.note[i].how;
+
+        if (said->label_column[0])
+            memcpy(how->label_column, said->label_column, sizeof(how->label_column));
+        if (said->id_column[0]) memcpy(how->id_column, said->id_column, sizeof(how->id_column));
+    }
+    ny_imports_release(&imports, store->ctx);
+    return err;
 }

@@ -384,8 +384,8 @@ static int take_batch(struct ny_ingest *ingest, const struct ny_ingest_rows *row
     return err;
 }
 
-/* The first failure ends the import: what was staged before stays for a resume. */
-int ny_ingest_keep_failure(struct ny_ingest *ingest, int err)
+/* Ends the import where `err` is a failure: what was staged before stays for a resume. */
+static int keep_failure(struct ny_ingest *ingest, int err)
 {
     if (err) {
         ny_write_abort(&ingest->write);
@@ -406,13 +406,12 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_ingest_rows *rows)
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if ((ingest->spec.labels && !rows->labels) || (ingest->spec.source && !rows->source))
         return NY_BUG(ingest->ctx);
-    if (rows->sparse && !ingest->is_sparse)
-        return ny_ingest_keep_failure(ingest, NY_BUG(ingest->ctx));
+    if (rows->sparse && !ingest->is_sparse) return keep_failure(ingest, NY_BUG(ingest->ctx));
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
-        return ny_ingest_keep_failure(ingest,
+        return keep_failure(ingest,
                             ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
                                     (unsigned long long)NY_ROWS_MAX));
-    return ny_ingest_keep_failure(ingest, take_batch(ingest, rows));
+    return keep_failure(ingest, take_batch(ingest, rows));
 }
 
 /* ---- class names --------------------------------------------------------------------------- */
@@ -442,14 +441,14 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
     err = check_class_names(ingest, names, count);
-    if (err) return ny_ingest_keep_failure(ingest, err);
+    if (err) return keep_failure(ingest, err);
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
-        return ny_ingest_keep_failure(ingest, fail_labels(ingest));
+        return keep_failure(ingest, fail_labels(ingest));
     ny_free(ingest->ctx, ingest->classes);
     ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
-    if (!ingest->classes) return ny_ingest_keep_failure(ingest, NY_EBUDGET);
+    if (!ingest->classes) return keep_failure(ingest, NY_EBUDGET);
     at = ingest->classes;
     for (size_t i = 0; i < count; i++)
         at = stpcpy(at, names[i]) + 1;
@@ -466,7 +465,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if (ingest->spec.labels && ingest->class_count == 0 && ingest->base.classes > 0)
-        return ny_ingest_keep_failure(ingest, fail_labels(ingest));
+        return keep_failure(ingest, fail_labels(ingest));
     if (ny_ingest_total(ingest) == ingest->base.n)
         err = ny_ingest_drop(ingest, ingest->base.n);
     else
@@ -474,7 +473,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
     if (!err && ny_ingest_total(ingest) > ingest->base.n) err = ny_ingest_publish(ingest);
     ingest->ended = err == NY_OK;
     ingest->told = ingest->ended && ny_ingest_total(ingest) > ingest->base.n;
-    return ny_ingest_keep_failure(ingest, err);
+    return keep_failure(ingest, err);
 }
 
 int ny_ingest_discard(struct ny_ingest *ingest)
@@ -484,5 +483,5 @@ int ny_ingest_discard(struct ny_ingest *ingest)
     if (ingest->ended) return refuse(ingest); /* what is committed is not ours to drop */
     err = ny_ingest_drop(ingest, ingest->base.n);
     ingest->ended = err == NY_OK;
-    return ny_ingest_keep_failure(ingest, err);
+    return keep_failure(ingest, err);
 }

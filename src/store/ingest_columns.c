@@ -56,20 +56,11 @@ static int put_columns(struct ny_ingest *ingest, const struct ny_names_entry *en
                              .rows = (uint32_t)entry->count,
                              .kind = NY_KIND_COLUMNS};
     struct ny_packed packed;
-    void *room;
     int err = ny_ingest_names_reserve(ingest, bytes);
 
     if (err) return err;
     packed = ny_frame_pack(&frame, text, ingest->names_room);
-    bytes = sizeof(packed.header) + packed.bytes;
-    if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
-        err = ny_write_commit(&ingest->write);
-    if (!err) err = ny_ingest_write_begin(ingest);
-    if (!err) err = ny_write_room(&ingest->write, &key, bytes, packed.header.checksum, &room);
-    if (err) return err;
-    memcpy(room, &packed.header, sizeof(packed.header));
-    memcpy((char *)room + sizeof(packed.header), packed.stored, packed.bytes);
-    return NY_OK;
+    return ny_ingest_put_packed(ingest, &key, &packed);
 }
 
 int ny_ingest_columns_put(struct ny_ingest *ingest)

@@ -42,6 +42,23 @@ int ny_ingest_write_begin(struct ny_ingest *ingest)
     return ny_write_begin(&ingest->write, ingest->store, ingest->store->points, ingest->reserved);
 }
 
+int ny_ingest_put_packed(struct ny_ingest *ingest, const struct ny_key *key,
+                         const struct ny_packed *packed)
+{
+    size_t bytes = sizeof(packed->header) + packed->bytes;
+    void *room;
+    int err = NY_OK;
+
+    if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
+        err = ny_write_commit(&ingest->write);
+    if (!err) err = ny_ingest_write_begin(ingest);
+    if (!err) err = ny_write_room(&ingest->write, key, bytes, packed->header.checksum, &room);
+    if (err) return err;
+    memcpy(room, &packed->header, sizeof(packed->header));
+    memcpy((char *)room + sizeof(packed->header), packed->stored, packed->bytes);
+    return NY_OK;
+}
+
 int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
 {
     uint64_t number = ingest->first_block + index;
@@ -50,21 +67,10 @@ int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
     for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind)) {
         const struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + kind];
         struct ny_key key = ny_points_key(kind | flag, number);
-        size_t bytes;
-        void *room;
 
         if (!ingest->has[kind]) continue;
         if (kind == NY_KIND_NAMES) err = ny_ingest_names_pack(ingest, index);
-        if (err) break;
-        bytes = sizeof(packed->header) + packed->bytes;
-        if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
-            err = ny_write_commit(&ingest->write);
-        if (!err) err = ny_ingest_write_begin(ingest);
-        if (!err) err = ny_write_room(&ingest->write, &key, bytes, packed->header.checksum,
-                                      &room);
-        if (err) break;
-        memcpy(room, &packed->header, sizeof(packed->header));
-        memcpy((char *)room + sizeof(packed->header), packed->stored, packed->bytes);
+        if (!err) err = ny_ingest_put_packed(ingest, &key, packed);
     }
     return err;
 }

@@ -89,12 +89,6 @@ static inline uint64_t ny_ingest_total(const struct ny_ingest *ingest)
     return ingest->first_block * ingest->block_rows + ingest->filled;
 }
 
-/* ---- the end of an import (ingest.c) ---- */
-
-/* Ends the import where `err` is a failure: what was staged before stays for a resume. Returns
- * `err`. */
-int ny_ingest_keep_failure(struct ny_ingest *ingest, int err);
-
 /* ---- values of another type (ingest_values.c) ---- */
 
 /* Fails because the store's type has no such value; row: its number in the source. */
@@ -108,6 +102,9 @@ char *ny_ingest_block(const struct ny_ingest *ingest, unsigned kind, size_t inde
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows);
 /* Puts the packed block under its key, `flag` 0 or NY_STAGED. */
 int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag);
+/* Puts one record under its key; what is dirty is committed before, where it would get too much. */
+int ny_ingest_put_packed(struct ny_ingest *ingest, const struct ny_key *key,
+                         const struct ny_packed *packed);
 /* Begins the write transaction of the import, unless one is alive. */
 int ny_ingest_write_begin(struct ny_ingest *ingest);
 

@@ -85,7 +85,8 @@ static int take_row(struct ny_ingest *ingest, const struct ny_ingest_rows *rows,
     struct ny_sparse row = {d, NULL, NULL};
     int err;
 
-    if (rows->sparse) row = ny_csr_row(rows->sparse, i);
+    if (rows->sparse)
+        row = ny_csr_row(rows->sparse, i);
     else
         row.value = (const char *)rows->values + i * d * ny_dtype_size(from);
     err = ny_csr_reserve(csr, ingest->ctx, NY_MEM_STORE, csr->rows + 1, nnz + row.count);

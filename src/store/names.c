@@ -61,7 +61,8 @@ struct ny_names_entry ny_column_entry(uint64_t d, uint64_t number)
                                    (size_t)(left < NY_COLUMN_NAMES ? left : NY_COLUMN_NAMES)};
 }
 
-int ny_columns_damaged(struct ny_store *store, const char *wrong)
+/* Sets the error for damaged names of columns. */
+static int columns_damaged(struct ny_store *store, const char *wrong)
 {
     return ny_damaged(store->ctx, store->points->path, "the names of columns are", wrong);
 }
@@ -88,7 +89,7 @@ static int load(struct ny_store *store, unsigned kind, uint64_t number, struct n
     if (!err && has) err = ny_names_read(view, &entry, names, &wrong);
     end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
     if (end || !wrong) return end ? end : err;
-    return kind == NY_KIND_COLUMNS ? ny_columns_damaged(store, wrong)
+    return kind == NY_KIND_COLUMNS ? columns_damaged(store, wrong)
                                    : ny_block_damaged(store, &m, NY_KIND_NAMES, number, wrong);
 }
 

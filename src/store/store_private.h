@@ -447,8 +447,6 @@ int ny_names_read(struct ny_snapshot *view, const struct ny_names_entry *entry,
 uint64_t ny_column_entries(uint64_t d);
 /* The entry of this number. */
 struct ny_names_entry ny_column_entry(uint64_t d, uint64_t number);
-/* Sets the error for damaged names of columns. */
-int ny_columns_damaged(struct ny_store *store, const char *wrong);
 /* Sets the error for a damaged block; `wrong` is NULL where rows of it are lost. */
 int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest, enum ny_kind kind,
                      uint64_t block, const char *wrong);
