@@ -57,7 +57,8 @@ static struct ny_kept_rows kept_of(const struct ny_table *table)
                                  .row_bytes = (size_t)row_bytes,
                                  .row_start = table->row_start,
                                  .column = table->column,
-                                 .index_bytes = table->index_bytes};
+                                 .index_bytes = table->index_bytes,
+                                 .start_bytes = table->index_bytes};
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

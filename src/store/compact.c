@@ -244,19 +244,6 @@ static int exchange(const struct compaction *c, const char *old, const char *fre
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Bytes of the pages that hold something. */
-static int used_bytes(const struct ny_write *view, uint64_t *entries, uint64_t *bytes)
-{
-    MDB_stat stat;
-    int code = mdb_stat(view->txn, view->env->table, &stat);
-
-    *entries = code ? 0 : stat.ms_entries;
-    *bytes = code ? 0
-                  : (uint64_t)(stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages +
-                               2) * stat.ms_psize;
-    return code ? ny_env_fail(view->store->ctx, view->env->path, "read", code) : NY_OK;
-}
-
 static int check_room(const struct compaction *c, uint64_t bytes)
 {
     struct statvfs disk;
@@ -324,10 +311,11 @@ static int begin_view(const struct compaction *c, struct ny_env *env, struct ny_
 static int compact(const struct compaction *c, struct ny_env *env, const char *part)
 {
     char old[PATH_MAX], fresh[PATH_MAX];
-    uint64_t entries = 0, bytes = 0;
+    uint64_t bytes; /* of the pages that hold something */
+    MDB_stat table = {0};
     struct ny_write view;
     struct stat info;
-    int end, err;
+    int code, end, err;
 
     if (snprintf(old, PATH_MAX, "%s/%s", c->store->path, part) >= PATH_MAX ||
         !ny_env_copy_path(fresh, c->store->path, part))
@@ -335,11 +323,14 @@ static int compact(const struct compaction *c, struct ny_env *env, const char *p
     err = ny_env_remove(c->ctx, fresh);
     if (!err) err = begin_view(c, env, &view);
     if (err) return err;
-    err = used_bytes(&view, &entries, &bytes);
+    code = mdb_stat(view.txn, env->table, &table);
+    if (code) err = ny_env_fail(c->ctx, env->path, "read", code);
+    bytes = (uint64_t)(table.ms_branch_pages + table.ms_leaf_pages + table.ms_overflow_pages + 2) *
+            table.ms_psize;
     if (!err && stat(env->path, &info)) err = ny_fail_errno(c->ctx, "read", env->path);
     if (!err && bytes / (WORTH - 1) * WORTH < (uint64_t)info.st_size) {
         err = check_room(c, bytes);
-        if (!err) err = make_copy(c, &view, fresh, entries);
+        if (!err) err = make_copy(c, &view, fresh, table.ms_entries);
         if (!err) err = exchange(c, old, fresh);
         end = ny_env_remove(c->ctx, fresh);
         if (!err) err = end;

@@ -192,19 +192,15 @@ static uint32_t *columns_of(const void *room)
     return (uint32_t *)(void *)(values_of(room) + ny_padded((size_t)head->nnz * head->value_bytes));
 }
 
-static size_t decoded_bytes(size_t rows, size_t nnz, enum ny_dtype dtype)
-{
-    return sizeof(struct room_head) + ny_padded((rows + 1) * sizeof(uint32_t)) +
-           ny_padded(nnz * ny_dtype_size(dtype)) + ny_padded(nnz * sizeof(uint32_t));
-}
-
-/* Sparse rows have the decoded block, and its image behind. */
+/* Of sparse rows: the decoded block, and its image behind. */
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
     size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
 
     if (!info->row_slots) return rows * ny_rows_row_bytes(info);
-    return decoded_bytes(rows, nnz, info->dtype) + ny_padded(ny_csr_bound(rows, nnz, info->dtype));
+    return sizeof(struct room_head) + ny_padded((rows + 1) * sizeof(uint32_t)) +
+           ny_padded(nnz * ny_dtype_size(info->dtype)) + ny_padded(nnz * sizeof(uint32_t)) +
+           ny_padded(ny_csr_bound(rows, nnz, info->dtype));
 }
 
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i)
@@ -223,7 +219,7 @@ static int image_room(struct ny_store *store, const struct ny_rows_info *info,
 {
     size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
 
-    *image = room + decoded_bytes(rows, nnz, info->dtype);
+    *image = room + ny_points_block_bytes(info) - ny_padded(ny_csr_bound(rows, nnz, info->dtype));
     *taken = NULL;
     if (m->block_nnz <= info->block_nnz) return NY_OK;
     *image = *taken =

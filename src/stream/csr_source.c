@@ -12,14 +12,9 @@ struct csr_source {
     size_t room_bytes;
 };
 
-static unsigned start_bytes(const struct ny_kept_rows *rows)
-{
-    return rows->start_bytes ? rows->start_bytes : rows->index_bytes;
-}
-
 uint64_t ny_kept_start(const struct ny_kept_rows *rows, uint64_t i)
 {
-    return start_bytes(rows) == 4 ? ((const uint32_t *)rows->row_start)[i]
+    return rows->start_bytes == 4 ? ((const uint32_t *)rows->row_start)[i]
                                   : ((const uint64_t *)rows->row_start)[i];
 }
 
@@ -44,7 +39,7 @@ void ny_kept_done(const struct ny_kept_rows *rows, uint64_t first, uint64_t end)
     all = ny_kept_start(rows, rows->n);
     array_done(rows->values.at, element, all, from, to);
     array_done(rows->column, rows->index_bytes, all, from, to);
-    array_done(rows->row_start, start_bytes(rows), rows->n + 1, first, end);
+    array_done(rows->row_start, rows->start_bytes, rows->n + 1, first, end);
 }
 
 size_t ny_kept_room(const struct ny_kept_rows *rows, size_t slots)

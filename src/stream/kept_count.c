@@ -118,8 +118,7 @@ static bool in_place(const struct ny_kept_rows *kept)
     size_t element = ny_dtype_size(kept->dtype);
 
     if (ny_prepares(&kept->how)) return false;
-    if (kept->row_start)
-        return kept->index_bytes == 4 && (!kept->start_bytes || kept->start_bytes == 4);
+    if (kept->row_start) return kept->index_bytes == 4 && kept->start_bytes == 4;
     return kept->row_bytes == kept->d * element && (uintptr_t)kept->values.at % element == 0;
 }
 

@@ -81,7 +81,7 @@ static int copy(struct ny_row_sample *sample, struct ny_rows *X, const struct ny
         kept->values.at = sample->csr.value;
         kept->row_start = sample->csr.start;
         kept->column = sample->csr.index;
-        kept->index_bytes = sizeof(uint32_t);
+        kept->index_bytes = kept->start_bytes = sizeof(uint32_t);
         return err;
     }
     sample->values = ny_lay(&sample->own, NY_MEM_STORE, sample->count, bytes);

@@ -107,8 +107,8 @@ struct ny_kept_rows {
     const void *row_start;          /* sparse: n + 1 integers, row i has entries row_start[i] to
                                      * row_start[i + 1] − 1; NULL: the rows are dense */
     const void *column;             /* sparse: that of each entry */
-    unsigned index_bytes;           /* 4 or 8, of an integer of column, and of */
-    unsigned start_bytes;           /* row_start; 0: of both */
+    unsigned index_bytes;           /* 4 or 8, of an integer of column */
+    unsigned start_bytes;           /* and of row_start */
     struct ny_prepared how;         /* done to rows as they are handed out */
 };
 /* Returns the first entry of row i of sparse rows, or, of i = n, the end of all. */

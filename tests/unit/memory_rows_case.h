@@ -110,7 +110,7 @@ static inline void make_sparse(struct rows *rows)
     rows->memory.kept.values.at = rows->values;
     rows->memory.kept.row_start = rows->start;
     rows->memory.kept.column = rows->column;
-    rows->memory.kept.index_bytes = shape->index_bytes;
+    rows->memory.kept.index_bytes = rows->memory.kept.start_bytes = shape->index_bytes;
 }
 
 static inline void make_rows(struct rows *rows, const struct shape *shape)

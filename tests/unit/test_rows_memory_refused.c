@@ -72,7 +72,8 @@ TEST(sparse_rows_out_of_order)
                          .values = {.at = (const char *)cases[c].value},
                          .row_start = index_bytes == 4 ? (const void *)cases[c].start : start,
                          .column = index_bytes == 4 ? (const void *)cases[c].column : column,
-                         .index_bytes = index_bytes}};
+                         .index_bytes = index_bytes,
+                         .start_bytes = index_bytes}};
             struct ny_rows *M;
 
             for (size_t k = 0; k < 6; k++) {
