@@ -67,7 +67,7 @@ int ny_model_image(struct ny_model *model, const void **image, size_t *bytes)
 
     if (err) return err;
     *image = NULL;
-    *bytes = ny_model_image_bytes(model);
+    *bytes = ny_model_save(model, NULL);
     if (!model->image) {
         model->image = ny_alloc(model->ctx, NY_MEM_MODEL, *bytes);
         if (!model->image) return NY_EBUDGET;
@@ -139,7 +139,7 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_field_set_text(object, "precision", model->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_text(object, "dtype", ny_dtype_name(model->spec.dtype));
     ny_field_set_text(object, "format", model->spec.slots ? "sparse" : "dense");
-    ny_field_set_count(object, "bytes", ny_model_image_bytes(model));
+    ny_field_set_count(object, "bytes", ny_model_save(model, NULL));
     ny_field_set_text(object, "prepared_rows",
                       ny_prepares(how) ? ny_prepared_rows(how, rows) : NULL);
     ny_field_set_text(object, "prepared_values", ny_prepares(how) ? ny_prepared_values(how) : NULL);

@@ -144,7 +144,7 @@ int ny_placed_check(const struct ny_request *request)
 /* Makes the image of a model; ny_free() it. */
 static int make_image(const struct ny_model *model, void **image, size_t *bytes)
 {
-    *bytes = ny_model_image_bytes(model);
+    *bytes = ny_model_save(model, NULL);
     *image = ny_alloc(model->ctx, NY_MEM_MODEL, *bytes);
     if (!*image) return NY_EBUDGET;
     ny_model_save(model, *image);

@@ -98,20 +98,6 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
     }
 }
 
-/* Looks at landmarks of bytes: a panel of them stays in the cache for all rows. */
-static void look_at_bytes(const struct ny_columns *columns, const struct ny_strip *strip,
-                          const struct ny_columns_watch *watch)
-{
-    struct group groups[NY_STRIP_ROWS / NY_BYTE_ROWS + 1];
-    size_t rows = waiting(watch, strip);
-
-    for (size_t i = 0; i * NY_BYTE_ROWS < rows; i++)
-        make_group(columns, strip, watch, i * NY_BYTE_ROWS, &groups[i]);
-    for (size_t panel = watch->first / NY_PANEL; panel * NY_PANEL < watch->end; panel++)
-        for (size_t i = 0; i * NY_BYTE_ROWS < rows; i++)
-            look_at_panel(columns, watch, panel, &groups[i]);
-}
-
 /* Looks at the landmarks, in blocks, for `count` rows of the strip that follow one another. */
 static void look_at_blocks(const struct ny_columns *columns, const struct ny_strip *strip,
                            const struct ny_columns_watch *watch, size_t row, size_t count)
@@ -140,13 +126,17 @@ static void look_at_blocks(const struct ny_columns *columns, const struct ny_str
 void ny_columns_below(const struct ny_columns *columns, const struct ny_strip *strip,
                       const struct ny_columns_watch *watch)
 {
+    struct group groups[NY_STRIP_ROWS / NY_BYTE_ROWS + 1];
     size_t rows = waiting(watch, strip);
+    bool bytes = columns->preparation.way == NY_WAY_BYTES && columns->spec.params.gamma == 1;
 
-    if (columns->preparation.way == NY_WAY_BYTES && columns->spec.params.gamma == 1) {
-        look_at_bytes(columns, strip, watch);
-        return;
-    }
-    for (size_t i = 0, run; i < rows; i += run) {
+    /* A panel of landmarks of bytes stays in the cache for all rows. */
+    for (size_t i = 0; bytes && i * NY_BYTE_ROWS < rows; i++)
+        make_group(columns, strip, watch, i * NY_BYTE_ROWS, &groups[i]);
+    for (size_t panel = watch->first / NY_PANEL; bytes && panel * NY_PANEL < watch->end; panel++)
+        for (size_t i = 0; i * NY_BYTE_ROWS < rows; i++)
+            look_at_panel(columns, watch, panel, &groups[i]);
+    for (size_t i = 0, run; !bytes && i < rows; i += run) {
         size_t row = waiting_row(watch, i);
 
         for (run = 1; i + run < rows && waiting_row(watch, i + run) == row + run;)

@@ -173,26 +173,18 @@ struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in
     return point;
 }
 
-/* Bytes of the entries of columns begin … end−1, and of where they begin. */
-static size_t range_bytes(const struct meeting *meeting, size_t begin, size_t end)
-{
-    const struct ny_sparse_panel *panel = meeting->panel;
-    size_t entries = panel->start[end] - panel->start[begin];
-
-    return (end - begin) * sizeof(*panel->start) +
-           entries * (sizeof(*panel->row) + meeting->value_bytes);
-}
-
 /* Returns the end of the range that begins at column `begin`: at least one column. */
 static size_t range_end(const struct meeting *meeting, size_t begin, size_t d)
 {
-    size_t low = begin + 1, high = d;
+    const struct ny_sparse_panel *panel = meeting->panel;
+    size_t entry = sizeof(*panel->row) + meeting->value_bytes, low = begin + 1, high = d;
 
     if (begin >= d) return d;
     while (low < high) {
         size_t middle = high - (high - low) / 2;
+        size_t entries = panel->start[middle] - panel->start[begin];
 
-        if (range_bytes(meeting, begin, middle) <= RANGE_BYTES)
+        if ((middle - begin) * sizeof(*panel->start) + entries * entry <= RANGE_BYTES)
             low = middle;
         else
             high = middle - 1;
@@ -212,11 +204,13 @@ static void plan_ahead(struct meeting *meeting, size_t begin, size_t end, size_t
 {
     const struct ny_sparse_panel *panel = meeting->panel;
     size_t first = panel->start[begin], last = panel->start[end];
-    size_t lines = range_bytes(meeting, begin, end) / LINE + 3;
+    size_t lines = ARRAYS;
 
     meeting->ahead[0] = lines_of(panel->start, begin, end, sizeof(*panel->start));
     meeting->ahead[1] = lines_of(panel->row, first, last, sizeof(*panel->row));
     meeting->ahead[2] = lines_of(panel->value, first, last, meeting->value_bytes);
+    for (size_t i = 0; i < ARRAYS; i++)
+        lines += (size_t)(meeting->ahead[i].end - meeting->ahead[i].at) / LINE;
     meeting->pace = begin == end ? 0 : lines / (values + 1) + 1;
     if (meeting->pace > PACE_MOST) meeting->pace = PACE_MOST;
 }

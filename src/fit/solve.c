@@ -272,7 +272,7 @@ int ny_fit_make_model(struct ny_fit *fit, const struct ny_solution *solution)
 
 static int save_model(struct ny_fit *fit)
 {
-    size_t bytes = ny_model_image_bytes(fit->model);
+    size_t bytes = ny_model_save(fit->model, NULL);
     void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     int err;
 

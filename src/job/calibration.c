@@ -65,44 +65,32 @@ double ny_calibration_tile(const struct ny_calibration *c, enum ny_way way, bool
     }
 }
 
-/* Exact distances of groups of rows from panels of landmarks, as columns/strip.c takes them. */
-static void run_bytes(const float *A, const float *B, float *C)
-{
-    static const uint32_t norms[NY_PANEL];
-    struct ny_byte_rows rows = {.term = {0}};
-
-    for (size_t p = 0; p < TILE_COLS / NY_PANEL; p++)
-        for (size_t i = 0; i < BYTE_ROWS; i += NY_BYTE_ROWS) {
-            for (size_t r = 0; r < NY_BYTE_ROWS; r++)
-                rows.row[r] = (const uint8_t *)A + (i + r) * TILE_DEPTH;
-            ny_vector_bytes()->square(&rows, TILE_DEPTH / 4,
-                                      (const int8_t *)B + p * NY_PANEL * TILE_DEPTH, norms,
-                                      (float(*)[NY_PANEL])C);
-        }
-}
-
-static void run_exponentials(float *C)
+/* Returns the operations of one run: flops, or exponentials. Of bytes they are exact distances of
+ * groups of rows from panels of landmarks, as columns/strip.c takes them. */
+static double run_once(int kind, float *at)
 {
     static const float zeros[TILE_COLS];
+    static const uint32_t norms[NY_PANEL];
     const struct ny_kernel_params params = {.gamma = 1};
     struct ny_pointwise how = {
         .params = &params, .y_norm = zeros, .shift = zeros, .shift_low = zeros};
-
-    for (size_t i = 0; i < VALUE_ROWS; i++)
-        ny_vector()->pointwise->exponential(&how, 1, C + i * TILE_COLS, TILE_COLS);
-}
-
-/* Returns the operations of one run: flops, or exponentials. */
-static double run_once(int kind, float *at)
-{
+    struct ny_byte_rows rows = {.term = {0}};
     float *B = at + A_CELLS, *C = B + B_CELLS;
 
     switch (kind) {
     case BYTES:
-        run_bytes(at, B, C);
+        for (size_t p = 0; p < TILE_COLS / NY_PANEL; p++)
+            for (size_t i = 0; i < BYTE_ROWS; i += NY_BYTE_ROWS) {
+                for (size_t r = 0; r < NY_BYTE_ROWS; r++)
+                    rows.row[r] = (const uint8_t *)at + (i + r) * TILE_DEPTH;
+                ny_vector_bytes()->square(&rows, TILE_DEPTH / 4,
+                                          (const int8_t *)B + p * NY_PANEL * TILE_DEPTH, norms,
+                                          (float(*)[NY_PANEL])C);
+            }
         return 2.0 * BYTE_ROWS * TILE_COLS * TILE_DEPTH;
     case EXPONENTIALS:
-        run_exponentials(C);
+        for (size_t i = 0; i < VALUE_ROWS; i++)
+            ny_vector()->pointwise->exponential(&how, 1, C + i * TILE_COLS, TILE_COLS);
         return (double)VALUE_ROWS * TILE_COLS;
     default:
         ny_gemm32(1, ny_matrix32(at, TILE_ROWS, TILE_DEPTH),

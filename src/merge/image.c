@@ -38,7 +38,7 @@ static struct header header_of(const struct ny_summed *sums)
     return (struct header){.magic = MAGIC,
                            .version = IMAGE_VERSION,
                            .about_bytes = dump(sums, NULL, 0),
-                           .base_bytes = ny_model_image_bytes(sums->base),
+                           .base_bytes = ny_model_save(sums->base, NULL),
                            .sums_bytes = ny_accumulator_image_bytes(sums->acc->m, sums->acc->G.at)};
 }
 

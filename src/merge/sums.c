@@ -228,7 +228,7 @@ static int digest_base(const struct ny_summed *sums, uint64_t *digest)
     int err;
 
     bare.columns = (struct ny_names){0}; /* which are compared before */
-    bytes = ny_model_image_bytes(&bare);
+    bytes = ny_model_save(&bare, NULL);
     image = ny_alloc(base->ctx, NY_MEM_MODEL, bytes);
     err = zeros && image ? NY_OK : NY_EBUDGET;
     bare.a = zeros;

@@ -282,16 +282,7 @@ static size_t copy_arrays(const struct ny_model *model, char *at, copy_fn *copy)
     return bytes;
 }
 
-size_t ny_model_image_bytes(const struct ny_model *model)
-{
-    struct ny_sparse_image sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
-
-    return head_bytes(version_of(&model->spec)) + names_bytes(model->columns.bytes) +
-           ny_padded(copy_arrays(model, NULL, NULL)) +
-           (model->spec.slots ? ny_sparse_image_bytes(&sparse) : 0) + CHECKSUM_BYTES;
-}
-
-void ny_model_save(const struct ny_model *model, void *image)
+size_t ny_model_save(const struct ny_model *model, void *image)
 {
     struct image_header header = {.magic = NY_MODEL_MAGIC,
                                   .version = version_of(&model->spec),
@@ -310,12 +301,16 @@ void ny_model_save(const struct ny_model *model, void *image)
                             .scaled = model->coordinates.scale != NULL,
                             .map = code_of(model->map),
                             .mean_degree = model->degrees.mean};
-    struct ny_sparse_image sparse;
-    size_t bytes = ny_model_image_bytes(model);
+    struct ny_sparse_image sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
     uint64_t checksum, text = model->columns.bytes;
-    char *after = (char *)image + head_bytes(header.version);
+    size_t head = head_bytes(header.version), names = names_bytes(text);
+    size_t bytes = head + names + ny_padded(copy_arrays(model, NULL, NULL)) +
+                   (sparse.slots ? ny_sparse_image_bytes(&sparse) : 0) + CHECKSUM_BYTES;
+    char *after = image;
 
+    if (!image) return bytes;
     memset(image, 0, bytes);
+    after += head;
     strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
     if (text) {
         header.version += NAMED;
@@ -328,14 +323,12 @@ void ny_model_save(const struct ny_model *model, void *image)
     if (ny_prepares(&model->spec.preparation))
         memcpy((char *)image + sizeof(header) + sizeof(map), &model->spec.preparation,
                sizeof(model->spec.preparation));
-    after += names_bytes(text);
+    after += names;
     after += copy_arrays(model, after, to_image);
-    if (model->spec.slots) {
-        sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
-        ny_sparse_image_save(&sparse, &model->sparse, after);
-    }
+    if (sparse.slots) ny_sparse_image_save(&sparse, &model->sparse, after);
     checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
     memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
+    return bytes;
 }
 
 /* Landmarks that are no rows stand for the columns of the points, one each. */

@@ -94,11 +94,9 @@ static inline struct ny_raw_rows ny_model_rows(const struct ny_model *model)
 #define NY_MODEL_MAGIC "nystream model\n"
 /* Fails with NY_ESTORE: `where` names what is not a model. */
 int ny_model_foreign(struct ny_context *ctx, const char *where);
-/* Returns the bytes of the image: header, arrays, checksum of all before it. Its numbers are as in
- * memory, on machines that are little-endian. */
-size_t ny_model_image_bytes(const struct ny_model *model);
-/* Writes the image into ny_model_image_bytes() of room. */
-void ny_model_save(const struct ny_model *model, void *image);
+/* Writes the image, and returns its bytes: header, arrays, checksum of all before it; NULL: it is
+ * not written. Its numbers are as in memory, on machines that are little-endian. */
+size_t ny_model_save(const struct ny_model *model, void *image);
 /* Makes a model from its image. NY_ESTORE when that is no model, of another version, cut short or
  * damaged; `where` names it. */
 int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,

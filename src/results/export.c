@@ -44,7 +44,7 @@ static int write_model(struct ny_result *result, const char *output)
     if (!err) err = ny_model_take_columns(model, result->store);
     err = ny_result_current(result, NULL, err);
     if (err) goto done;
-    bytes = ny_model_image_bytes(model);
+    bytes = ny_model_save(model, NULL);
     image = ny_alloc(result->ctx, NY_MEM_MODEL, bytes);
     err = NY_EBUDGET;
     if (!image) goto done;

@@ -399,19 +399,6 @@ static struct ny_sparse sparse_landmark(const struct ny_dictionary *dictionary, 
     return ny_columns_rows(columns).list[i < origin ? i : at % NY_DICTIONARY_PANEL];
 }
 
-/* Its raw landmarks are rows, or of sparse ones their counts and their packed values. */
-size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary)
-{
-    const struct ny_columns_spec *spec = &dictionary->spec;
-    size_t count = dictionary->count, before = image_bytes(count, dictionary->rank);
-
-    if (!spec->slots) return before + ny_padded(count * ny_raw_bytes(spec));
-    before += count * sizeof(uint64_t);
-    for (size_t i = 0; i < count; i++)
-        before += ny_sparse_bytes(spec->dtype, sparse_landmark(dictionary, i).count);
-    return before;
-}
-
 size_t ny_dictionary_image_most(const struct ny_columns_spec *spec, size_t m)
 {
     return image_bytes(m, m) + m * sizeof(uint64_t) + ny_kept_bytes(spec, m);
@@ -444,8 +431,9 @@ static void save_landmarks(const struct ny_dictionary *dictionary, char *at)
     }
 }
 
-/* head, row numbers, shifts, L row by row, raw landmarks. */
-void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
+/* head, row numbers, shifts, L row by row, raw landmarks: rows, or of sparse ones their counts and
+ * their packed values. */
+size_t ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
 {
     const struct ny_columns_spec *spec = &dictionary->spec;
     const struct image_head head = {magic_of(spec),
@@ -456,22 +444,26 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
                                     dictionary->origin_k,
                                     dictionary->largest,
                                     dictionary->options.tolerance};
-    size_t rank = dictionary->rank;
+    size_t rank = dictionary->rank, count = dictionary->count, bytes = image_bytes(count, rank);
     char *at = image, *shift;
 
-    memset(image, 0, ny_dictionary_image_bytes(dictionary));
+    bytes += spec->slots ? count * sizeof(uint64_t) : ny_padded(count * ny_raw_bytes(spec));
+    for (size_t i = 0; spec->slots && i < count; i++)
+        bytes += ny_sparse_bytes(spec->dtype, sparse_landmark(dictionary, i).count);
+    if (!image) return bytes;
+    memset(image, 0, bytes);
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
-    if (dictionary->count) memcpy(at, dictionary->rows, dictionary->count * sizeof(uint64_t));
-    shift = at + dictionary->count * sizeof(uint64_t);
+    if (count) memcpy(at, dictionary->rows, count * sizeof(uint64_t));
+    shift = at + count * sizeof(uint64_t);
     at = shift + rank * sizeof(double);
     for (size_t b = 0; b * NY_DICTIONARY_PANEL < rank; b++) {
         const struct ny_panel *panel = dictionary->panels[b];
-        size_t count = ny_columns_size(panel->columns);
+        size_t landmarks = ny_columns_size(panel->columns);
 
         memcpy(shift + b * NY_DICTIONARY_PANEL * sizeof(double), panel->shift,
-               count * sizeof(double));
-        for (size_t i = 0; i < count; i++) {
+               landmarks * sizeof(double));
+        for (size_t i = 0; i < landmarks; i++) {
             size_t entries = b * NY_DICTIONARY_PANEL + i + 1;
 
             memcpy(at, panel->L + i * ny_panel_stride(b), entries * sizeof(double));
@@ -479,6 +471,7 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
         }
     }
     save_landmarks(dictionary, at);
+    return bytes;
 }
 
 /* Tells whether the columns of a row ascend below d: they are used as indices. */

@@ -47,13 +47,12 @@ void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, d
 /* Counts a dictionary of m landmarks, its columns included. */
 void ny_dictionary_count(struct ny_layout *l, const struct ny_columns_spec *spec, size_t m);
 
-/* Returns the bytes of the image of the present m landmarks. An image holds row numbers, raw
- * landmarks and L exactly, so that a resumed selection gives the same bytes. */
-size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary);
 /* Returns the most bytes that the image of m landmarks takes. */
 size_t ny_dictionary_image_most(const struct ny_columns_spec *spec, size_t m);
-/* Writes the image; there has to be room for ny_dictionary_image_bytes(). */
-void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image);
+/* Writes an image of the present m landmarks, and returns its bytes; NULL: it is not written. An
+ * image holds row numbers, raw landmarks and L exactly, so that a resumed selection gives the same
+ * bytes. */
+size_t ny_dictionary_save(const struct ny_dictionary *dictionary, void *image);
 /* Takes up the image in an empty dictionary; NY_ESTORE where it is none of this spec and these
  * options. */
 int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, size_t bytes);

@@ -46,7 +46,7 @@ static struct image_head head_of(const struct ny_greedy *greedy, uint64_t units_
                               .units_done = units_done,
                               .rows_done = rows_of(units_done, rows_here(greedy)),
                               .kept_rows = greedy->kept ? rows_here(greedy) : 0,
-                              .dictionary_bytes = ny_dictionary_image_bytes(greedy->dictionary),
+                              .dictionary_bytes = ny_dictionary_save(greedy->dictionary, NULL),
                               .landmarks_max = greedy->request->landmarks,
                               .rows_read = greedy->rows_read,
                               .flops = greedy->flops,

@@ -50,7 +50,7 @@ static int share_dictionary(struct ny_greedy *greedy, size_t before)
     char *image;
     int err;
 
-    if (!greedy->too_large) head[2] = ny_dictionary_image_bytes(greedy->dictionary);
+    if (!greedy->too_large) head[2] = ny_dictionary_save(greedy->dictionary, NULL);
     err = ny_peers_share_of(peers, greedy->turn, head, sizeof(head));
 
     greedy->too_large = head[0] != 0;

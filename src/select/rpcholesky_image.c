@@ -49,7 +49,7 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     int err;
 
     head.units_done = rp->now.measuring ? units_done : 0;
-    head.dictionary_bytes = ny_dictionary_image_bytes(rp->dictionary);
+    head.dictionary_bytes = ny_dictionary_save(rp->dictionary, NULL);
     bytes = bytes_of(rp, head.dictionary_bytes) + sizeof(rp->start);
     rp->saved_s = ny_now();
     image = bytes <= ny_memory_left(rp->ctx) ? ny_alloc(rp->ctx, NY_MEM_DICTIONARY, bytes) : NULL;

@@ -29,7 +29,7 @@ static void tell(struct ny_context *ctx, struct ny_model *model)
 
 static void save_and_load(struct ny_context *ctx, const struct ny_model *model)
 {
-    size_t bytes = ny_model_image_bytes(model);
+    size_t bytes = ny_model_save(model, NULL);
     char *image = malloc(bytes);
     struct ny_model *again;
 

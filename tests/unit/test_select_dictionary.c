@@ -185,12 +185,12 @@ static void check_images(void)
     for (int affine = 0; affine <= 1; affine++)
         for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
             struct ny_dictionary *first = made(sizes[s], affine), *second = made(0, affine);
-            size_t bytes = ny_dictionary_image_bytes(first);
+            size_t bytes = ny_dictionary_save(first, NULL);
             char *image = lend(bytes), *again = lend(bytes);
 
             ny_dictionary_save(first, image);
             assert_int_equal(ny_dictionary_restore(second, image, bytes), NY_OK);
-            assert_int_equal(ny_dictionary_image_bytes(second), bytes);
+            assert_int_equal(ny_dictionary_save(second, NULL), bytes);
             ny_dictionary_save(second, again);
             assert_memory_equal(image, again, bytes);
             assert_int_equal(ny_dictionary_size(second), sizes[s]);
@@ -231,7 +231,7 @@ TEST(sparse_images_are_not_believed)
     spec.slots = D;
     first = made(40, false);
     same = made(0, false);
-    bytes = ny_dictionary_image_bytes(first);
+    bytes = ny_dictionary_save(first, NULL);
     image = lend(bytes);
     ny_dictionary_save(first, image);
     index = (uint32_t *)(void *)(image + bytes - last);
@@ -258,7 +258,7 @@ TEST(sparse_images_are_not_believed)
 TEST(images_of_others_are_refused)
 {
     struct ny_dictionary *first = made(40, false), *affine = made(0, true), *same = made(0, false);
-    size_t bytes = ny_dictionary_image_bytes(first);
+    size_t bytes = ny_dictionary_save(first, NULL);
     char *image = lend(bytes);
 
     ny_dictionary_save(first, image);
