@@ -43,12 +43,12 @@ struct ny_graph_fit {
     struct ny_fit base; /* the job, and what a map wants of a fit */
     const struct ny_graph_map *map;
     const struct ny_named_graph *other; /* of whose graph the map is; NULL: of its own */
-    struct ny_edges edges; /* edges of the largest component */
-    size_t lanes;          /* of a batch of paths, in the stage under way */
-    float *kept;           /* path lengths that a later stage needs; NULL: none */
+    struct ny_edges edges;              /* edges of the largest component */
+    size_t lanes;                       /* of a batch of paths, in the stage under way */
+    float *kept;                        /* path lengths that a later stage needs; NULL: none */
     size_t kept_bytes;
-    unsigned ways;         /* enum ny_map_ways */
-    unsigned order;        /* the version of the order of the nodes (graph/order.h) */
+    unsigned ways;  /* enum ny_map_ways */
+    unsigned order; /* the version of the order of the nodes (graph/order.h) */
 };
 
 /* Returns the fit that begins with this job. */
@@ -66,10 +66,10 @@ struct ny_map_sizes {
     uint64_t n, nodes, edges;
     size_t reading_bytes; /* kept beside what is read */
     size_t m;             /* landmarks; 0 for a map without any */
-    unsigned ways; /* that the map could do with: enum ny_map_ways */
-    bool paged;    /* edges are in pages; ny_map_way() decides it, */
-    size_t lanes;  /* and how many sources a batch of paths has */
-    size_t kept;   /* bytes of path lengths that are kept between stages; ny_map_keep() */
+    unsigned ways;        /* that the map could do with: enum ny_map_ways */
+    bool paged;           /* edges are in pages; ny_map_way() decides it, */
+    size_t lanes;         /* and how many sources a batch of paths has */
+    size_t kept;          /* bytes of path lengths that are kept between stages; ny_map_keep() */
 };
 
 /* Returns the sizes that begin with these. */
@@ -78,9 +78,10 @@ static inline const struct ny_map_sizes *ny_map_sizes_of(const struct ny_job_siz
     return (const struct ny_map_sizes *)job;
 }
 
-/* Ways of a map where memory is scarce: paths from fewer than NY_LANES sources at a time, and edges
- * in pages. */
-enum ny_map_ways { NY_MAP_FEW_LANES = 1, NY_MAP_PAGED = 2 };
+/* Ways of a map: where memory is scarce, paths from fewer than NY_LANES sources at a time, and
+ * edges in pages; where there is much, path lengths that a later stage would find again are kept.
+ */
+enum ny_map_ways { NY_MAP_FEW_LANES = 1, NY_MAP_PAGED = 2, NY_MAP_KEPT = 4 };
 
 struct ny_graph_map {
     const struct ny_map *map,
@@ -89,9 +90,6 @@ struct ny_graph_map {
         *course; /* stages after those of the graph; `bytes` is ny_map_course_bytes() */
     /* Returns in which other ways a fit could do, of enum ny_map_ways; NULL: in none. */
     unsigned (*ways)(const struct ny_fit_settings *settings);
-    /* Returns the bytes of path lengths that a later stage would not find again if they were kept;
-     * NULL: it never does. */
-    size_t (*kept_bytes)(const struct ny_map_sizes *sizes);
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, struct ny_new_rows *rows);
 };

@@ -271,8 +271,7 @@ static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *pl
 
     plan->stage_s[NY_STAGE_ACCUMULATE] += ny_isomap_sweep_s(f, f->m);
     plan->disk_bytes += 2 * ny_isomap_state_bytes(f->m);
-    if (ny_isomap_keeps_columns(f->settings))
-        plan->disk_bytes += ny_isomap_columns_bytes(f->nodes, f->m);
+    if (ny_isomap_keeps_columns(f->settings)) plan->disk_bytes += ny_sweep_bytes(f->nodes, f->m);
 }
 
 static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, count_accumulate,
@@ -280,27 +279,16 @@ static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, cou
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Columns are kept by batches of NY_LANES; maxmin looks for rows of nodes. */
+/* Column sampling has Δ on disk, by batches of NY_LANES; maxmin looks for rows of nodes. */
 static unsigned ways(const struct ny_fit_settings *settings)
 {
-    return (ny_isomap_keeps_columns(settings) ? 0 : NY_MAP_FEW_LANES) |
+    return (ny_isomap_keeps_columns(settings) ? 0 : NY_MAP_FEW_LANES | NY_MAP_KEPT) |
            (settings->rule->paths ? 0 : NY_MAP_PAGED);
-}
-
-/* Column sampling has Δ on disk; all nodes as landmarks need no second sweep. */
-static size_t kept_bytes(const struct ny_map_sizes *f)
-{
-    bool never = ny_isomap_keeps_columns(f->settings) || f->lanes != NY_LANES || f->m == f->nodes;
-
-    return never ? 0 : (size_t)ny_isomap_columns_bytes(f->nodes, f->m);
 }
 
 static const struct ny_stage *const stages[] = {
     &stage_landmarks, &stage_sweep, &ny_stage_isomap_solve, &ny_stage_isomap_unfold, NULL};
 static const struct ny_course course = {.stages = stages, .bytes = ny_map_course_bytes};
 
-const struct ny_graph_map ny_graph_map_isomap = {.map = &ny_map_isomap,
-                                                 .course = &course,
-                                                 .ways = ways,
-                                                 .kept_bytes = kept_bytes,
-                                                 .transform = ny_isomap_transform};
+const struct ny_graph_map ny_graph_map_isomap = {
+    .map = &ny_map_isomap, .course = &course, .ways = ways, .transform = ny_isomap_transform};

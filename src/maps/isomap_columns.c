@@ -28,11 +28,6 @@ static uint64_t batches_of(size_t sources)
     return (sources + NY_LANES - 1) / NY_LANES;
 }
 
-uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m)
-{
-    return batches_of(m) * nodes * NODE_BYTES;
-}
-
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings)
 {
     return settings->method->needs_gram;
@@ -41,7 +36,7 @@ bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings)
 int ny_isomap_check_room(const struct ny_isomap *map)
 {
     const struct ny_job *job = &map->fit->base.job;
-    uint64_t needed = ny_isomap_columns_bytes(map->fit->edges.n, map->m);
+    uint64_t needed = ny_sweep_bytes(map->fit->edges.n, map->m);
     uint64_t room = job->keep.ops->room(&job->keep);
 
     if (needed <= room) return NY_OK;

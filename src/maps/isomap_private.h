@@ -9,9 +9,9 @@ struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
     struct ny_layout own;
-    uint64_t *rows;       /* of the landmarks, in order of selection */
-    uint32_t *landmark;   /* landmark that is source i, for m sources */
-    uint32_t *nodes;      /* node of source i, for m sources */
+    uint64_t *rows;     /* of the landmarks, in order of selection */
+    uint32_t *landmark; /* landmark that is source i, for m sources */
+    uint32_t *nodes;    /* node of source i, for m sources */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
     double *map;        /* part "map", (m + 1) × p */
@@ -48,8 +48,6 @@ int ny_isomap_sweep(struct ny_isomap *map, size_t first,
 /* Tells whether the method keeps Δ, all path lengths from the landmarks, on disk: column sampling
  * does (maps/isomap_columns.c). */
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
-/* Returns the bytes of Δ on disk: whole batches of 16 sources, f32. */
-uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
 /* Fails with NY_EBUDGET if the disk has no room for Δ. */
 int ny_isomap_check_room(const struct ny_isomap *map);
 /* Puts the distances of such a batch into part "paths", in as many commits as the budget makes of

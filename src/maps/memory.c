@@ -1,7 +1,7 @@
 /* Memory of a fit of a graph's map, and the workers for which there is enough. */
 #include "base/budget.h"
 #include "base/memory.h"
-#include "graph/paths.h"
+#include "graph/sweep.h"
 #include "maps/graph_map.h"
 
 static const size_t small_bytes = 512 << 10;
@@ -84,7 +84,10 @@ void ny_map_keep(struct ny_map_sizes *f, unsigned workers, size_t limit)
 {
     struct ny_course_bytes bytes;
 
-    f->kept = f->map->kept_bytes ? f->map->kept_bytes(f) : 0;
+    f->kept = 0;
+    /* All nodes as landmarks need no second sweep. */
+    if (!(f->ways & NY_MAP_KEPT) || f->lanes != NY_LANES || f->m == f->nodes) return;
+    f->kept = (size_t)ny_sweep_bytes(f->nodes, f->m);
     if (f->kept > limit || !fits(f, workers, limit, &bytes)) f->kept = 0;
 }
 

@@ -5,17 +5,16 @@
 
 #include "store/store_private.h"
 
-size_t ny_block_row_bytes(const struct ny_manifest *m, enum ny_kind kind)
+size_t ny_block_row_bytes(const struct ny_manifest *m, enum ny_kind kind, enum ny_dtype dtype)
 {
-    return kind == NY_KIND_POINTS ? (size_t)m->d * ny_dtype_size((enum ny_dtype)m->dtype)
-                                  : sizeof(uint64_t);
+    return kind == NY_KIND_POINTS ? (size_t)m->d * ny_dtype_size(dtype) : sizeof(uint64_t);
 }
 
 int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny_kind kind,
                   uint64_t block, void *rows, const char **wrong)
 {
     uint64_t count = ny_rows_in_block(m, block);
-    size_t bytes = (size_t)count * ny_block_row_bytes(m, kind);
+    size_t bytes = (size_t)count * ny_block_row_bytes(m, kind, (enum ny_dtype)m->dtype);
     struct ny_want want = ny_points_want(view->store, kind, block, count, bytes);
 
     *wrong = NULL;

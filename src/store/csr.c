@@ -192,7 +192,7 @@ static uint32_t *columns_of(const void *room)
     return (uint32_t *)(void *)(values_of(room) + ny_padded((size_t)head->nnz * head->value_bytes));
 }
 
-/* Of sparse rows: the decoded block, and its image behind. */
+/* Sparse rows have the decoded block, and its image behind. */
 size_t ny_points_block_bytes(const struct ny_rows_info *info)
 {
     size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;

@@ -113,7 +113,7 @@ static void choose_layout(struct ny_ingest *ingest)
     ingest->source_from =
         base->flags & NY_FLAG_SOURCE ? base->source_from : base->n / base->block_rows;
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
-        ingest->row_bytes[kind] = ny_block_row_bytes(base, (enum ny_kind)kind);
+        ingest->row_bytes[kind] = ny_block_row_bytes(base, (enum ny_kind)kind, ingest->dtype);
     if (ingest->is_sparse) ingest->row_bytes[NY_KIND_POINTS] = 0; /* not in the buffer */
     ingest->row_bytes[NY_KIND_NAMES] = 0;                         /* nor are names */
 }

@@ -19,14 +19,12 @@
 #include "store/store_private.h"
 #include "stream/wishes.h"
 
-/* Returns the bytes of a row of this kind as it is read; points are dense. */
-static size_t read_row_bytes(const struct ny_store *store, const struct ny_manifest *m,
-                             enum ny_kind kind)
+/* Returns the type of points as they are read. */
+static enum ny_dtype read_dtype(const struct ny_store *store, const struct ny_manifest *m)
 {
     struct ny_prepared how = ny_manifest_preparation(store, m);
 
-    if (kind != NY_KIND_POINTS) return ny_block_row_bytes(m, kind);
-    return (size_t)m->d * ny_dtype_size(ny_prepared_dtype(&how, (enum ny_dtype)m->dtype));
+    return ny_prepared_dtype(&how, (enum ny_dtype)m->dtype);
 }
 
 /* Prepares the rows of a block, which were read to the end of its room. */
@@ -45,10 +43,10 @@ static void prepare(const struct ny_store *store, const struct ny_manifest *m, u
 static char *stored_at(const struct ny_store *store, const struct ny_manifest *m, enum ny_kind kind,
                        uint64_t block, void *out)
 {
-    size_t stored = ny_block_row_bytes(m, kind);
+    size_t stored = ny_block_row_bytes(m, kind, (enum ny_dtype)m->dtype);
+    size_t read = ny_block_row_bytes(m, kind, read_dtype(store, m));
 
-    return (char *)out +
-           (size_t)ny_rows_in_block(m, block) * (read_row_bytes(store, m, kind) - stored);
+    return (char *)out + (size_t)ny_rows_in_block(m, block) * (read - stored);
 }
 
 /* Reads one block in a view of its own; *m is the manifest of that view. `out` has room for a full
@@ -62,8 +60,8 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
 
     if (err) return err;
     err = ny_manifest_read(view, m);
-    if (!err && (ny_rows_in_block(m, block) == 0 ||
-                 (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
+    if (!err &&
+        (ny_rows_in_block(m, block) == 0 || (kind == NY_KIND_POINTS && m->layout != NY_DENSE)))
         err = NY_BUG(store->ctx);
     if (!err)
         err = ny_block_read(view, m, kind, block, stored_at(store, m, kind, block, out), &wrong);
@@ -90,10 +88,10 @@ struct cache {
     struct ny_manifest m;
     enum ny_kind kind;
     size_t row_bytes;
-    size_t slots;               /* of points: rows are records; 0: dense */
-    struct ny_rows_info info;   /* of sparse points */
-    char *rows;                 /* or the room of a sparse block */
-    struct ny_lost lost;        /* of points: blocks may hold zeros in their place */
+    size_t slots;             /* of points: rows are records; 0: dense */
+    struct ny_rows_info info; /* of sparse points */
+    char *rows;               /* or the room of a sparse block */
+    struct ny_lost lost;      /* of points: blocks may hold zeros in their place */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
@@ -106,8 +104,7 @@ static int check_layout(struct cache *cache)
     return NY_BUG(cache->store->ctx);
 }
 
-static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind,
-                      size_t slots)
+static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind, size_t slots)
 {
     struct ny_snapshot *view;
     size_t bytes;
@@ -122,8 +119,8 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     if (!err) err = check_layout(cache);
     if (!err && slots) err = ny_points_info_all(store, &cache->info);
     if (err) return err;
-    cache->row_bytes =
-        slots ? ny_row_bytes(cache->info.dtype, 0, slots) : read_row_bytes(store, &cache->m, kind);
+    cache->row_bytes = slots ? ny_row_bytes(cache->info.dtype, 0, slots)
+                             : ny_block_row_bytes(&cache->m, kind, read_dtype(store, &cache->m));
     bytes = slots ? ny_points_block_bytes(&cache->info)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
@@ -320,8 +317,8 @@ static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *row
             if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
             local[end] = rows[end] - all->first[k];
         }
-        if (!err) err = ny_points_gather_here(store, slots, local + at, end - at,
-                                               out + at * row_bytes);
+        if (!err)
+            err = ny_points_gather_here(store, slots, local + at, end - at, out + at * row_bytes);
     }
     ny_free(set->ctx, local);
     return err;

@@ -422,8 +422,10 @@ struct ny_prepared ny_manifest_preparation(const struct ny_store *store,
                                            const struct ny_manifest *manifest);
 /* Rows of a block under this manifest. */
 uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
-/* Bytes of a row in blocks of this kind; those of sparse points have no fixed size. */
-size_t ny_block_row_bytes(const struct ny_manifest *manifest, enum ny_kind kind);
+/* Bytes of a row of blocks of this kind, of points in this type; those of sparse points have no
+ * fixed size. */
+size_t ny_block_row_bytes(const struct ny_manifest *manifest, enum ny_kind kind,
+                          enum ny_dtype dtype);
 /* Wants a value of exactly so many bytes: block `number` of a kind, staged or not, or its record 0.
  */
 struct ny_want ny_points_want(const struct ny_store *store, unsigned kind, uint64_t number,
