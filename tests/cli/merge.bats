@@ -32,6 +32,15 @@ sum_up() {
     done
 }
 
+# placed NAME PART…: the model whole.nym places the rows of stores NAME.PART, in placed.csv.
+placed() {
+    local part
+    for part in "${@:2}"; do
+        nystream fit "$1.$part" placed --model whole.nym -q
+        shown "$1.$part placed"
+    done >placed.csv
+}
+
 @test "a part that has grown since is told, by fit and by merge" {
     sum_up
     table 40 6 7 >night.csv
@@ -61,12 +70,7 @@ sum_up() {
         sum_up $options
         ny -0 merge part.? --name map -o whole.nym --json
         [ "$(field "$output" n)" = 5000 ]
-        for part in 0 1 2 3; do
-            nystream fit part.$part placed --model whole.nym -q
-            nystream export part.$part placed -o - --part embedding >$part.npy
-            nystream export part.$part placed -o $part.csv -q
-        done
-        cat ?.csv >placed.csv
+        placed part 0 1 2 3
         nystream fit all map $shared $options -q
         nystream export all map -o all.csv -q
         near placed.csv all.csv
@@ -92,11 +96,7 @@ END
     says "exact; the 3 components hold"
     nystream fit far pc -q
     nystream export far pc -o far.csv -q
-    for part in 1 2; do
-        nystream fit far.$part placed --model whole.nym -q
-        nystream export far.$part placed -o $part.csv -q
-    done
-    cat 1.csv 2.csv >placed.csv
+    placed far 1 2
     near placed.csv far.csv
     has "far.1 placed" map=pca
     nystream export far.1 placed --part mean -o mean.csv -q
@@ -116,11 +116,8 @@ END
     ny -0 fit part.1 map -q
     has "part.1 map" status=done
     nystream fit part.1 straight $shared -q
-    for name in map straight; do
-        nystream export part.1 $name -o $name.npy -q
-        nystream merge part.1 --name $name -o $name.nym -q
-    done
-    cmp map.npy straight.npy
+    for name in map straight; do nystream merge part.1 --name $name -o $name.nym -q; done
+    same_exports "part.1 map" "part.1 straight"
     cmp map.nym straight.nym
     ny -0 fit part.1 map $shared --until sums # nothing is left to do
     says "done already"
@@ -148,10 +145,10 @@ END
     nystream merge part.? --name map -o whole.nym -q
     ny -0 fit part.1 placed --model whole.nym
     [[ $stderr != *certificate* ]]
-    ny fit part.1 placed --model whole.nym
-    says "done already"
-    ny fit part.1 placed
-    says "done already"
+    for options in "--model whole.nym" ""; do
+        ny fit part.1 placed $options
+        says "done already"
+    done
     nystream transform part.1 placed --input part.1.csv -o new.npy -q
     writes new.npy "part.1 placed"
     nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
@@ -205,10 +202,8 @@ END
     done
     for dtype in u8 i16 f64; do
         nystream fit of.$dtype placed --model f32.nym -q
-        nystream export of.$dtype placed -o $dtype.csv -q
         nystream fit of.f32 by.$dtype --model $dtype.nym -q
-        nystream export of.f32 by.$dtype -o by.$dtype.csv -q
-        near $dtype.csv by.$dtype.csv
+        near <(shown "of.$dtype placed") <(shown "of.f32 by.$dtype" "$dtype.csv")
     done
     ny -3 merge of.u8 of.f32 --name map -o no.nym
 }
@@ -235,11 +230,7 @@ END
     nystream merge s.0 s.1 --name map -o whole.nym -q
     nystream fit s map -q
     nystream export s map -o s.csv -q
-    for part in 0 1; do
-        nystream fit s.$part placed --model whole.nym -q
-        nystream export s.$part placed -o $part.csv -q
-    done
-    cat 0.csv 1.csv >placed.csv
+    placed s 0 1
     near placed.csv s.csv
     nystream import raw 0.svm --dims 90 -q
     ny -3 fit raw placed --model whole.nym

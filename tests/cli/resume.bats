@@ -12,9 +12,7 @@ begin() {
     pid=$!
     await '[ -n "$(nystream list "$store" | grep running)" ]' || true
     kill -s TERM $pid
-    code=0
-    wait $pid || code=$?
-    [ "$code" -eq 143 ]
+    ends $pid 143
 }
 
 setup_file() {
@@ -31,6 +29,13 @@ setup() {
     cp -r "$BATS_FILE_TMPDIR/my store" .
 }
 
+# same_results NAME NAME: two results of the store have the same bytes.
+same_results() {
+    local name
+    for name in "$@"; do nystream export "my store" "$name" -o "$name.npy" -q; done
+    cmp "$1.npy" "$2.npy"
+}
+
 resume_f="nystream fit 'my store' f $fit_options -q"
 
 # bats test_tags=slow
@@ -41,9 +46,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     rm list
     ny -0 fit "my store" few --json
     fields features=list features_kept=3
-    nystream export "my store" few -o few.npy -q
-    nystream export "my store" straight -o straight.npy -q
-    cmp few.npy straight.npy
+    same_results few straight
     nystream export "my store" few --part features -o few.csv -q
     diff few.csv <(printf '0\n3\n6\n')
 }
@@ -53,9 +56,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     ny -0 fit "my store" f --json
     fields map=pca landmarks=700 status=done
     nystream fit "my store" straight $fit_options -q
-    nystream export "my store" f -o f.npy
-    nystream export "my store" straight -o straight.npy
-    cmp f.npy straight.npy
+    same_results f straight
     ny -0 fit "my store" f
     says "done already"
     ny -0 fit "my store" f -q --memory 1G --threads 2 # options that change nothing
@@ -86,8 +87,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     ny -0 graph "my store" g --time-limit 1h --json
     [ "$(field "$output" neighbors_stored)" = 7 ]
     ny -2 fit "my store" d --time-limit 1h # a dictionary
-    ny -2 fit "my store" f --time-limit 1h --landmarks 20
-    says "landmarks: 700 → 20"
+    usage "landmarks: 700 → 20" fit "my store" f --time-limit 1h --landmarks 20
 }
 
 @test "the command that resumes names the store by the path that is given now" {
@@ -112,11 +112,10 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     store s 400 4
     table 100 4 2 >more.csv
     nystream import s more.csv --append --expect-rows 400 -q
-    ny -2 import s more.csv --append --expect-rows 400
-    says "s has 500 rows, but --expect-rows says 400; nothing was added"
-    [ "$(field "$(nystream info s --json)" n)" = 500 ]
+    usage "s has 500 rows, but --expect-rows says 400; nothing was added" import s more.csv --append --expect-rows 400
+    has s n=500
     nystream import s more.csv --append --expect-rows 500 -q # it is known by rows, not by the file
-    [ "$(field "$(nystream info s --json)" n)" = 600 ]
+    has s n=600
     nystream import new more.csv --expect-rows 0 -q
 }
 
@@ -137,9 +136,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     nystream graph "my store" near --neighbors 9 -q
     begin "my store" nystream fit "my store" v --map diffusion --graph near --time 2 --threads 1
     ny -0 fit "my store" v -q
-    nystream export "my store" v -o v.npy
-    nystream export "my store" w -o w.npy
-    cmp v.npy w.npy
+    same_results v w
 }
 
 @test "info, list and messages give the command that resumes, which works as it is printed" {
@@ -186,9 +183,7 @@ interrupted_full() {
     local pid=$!
     await '[ "$(field "$(nystream info s a --json)" update)" = running ]' || true
     kill -s "$1" $pid
-    local code=0
-    wait $pid || code=$?
-    [ "$code" -eq "$2" ]
+    ends $pid "$2"
 }
 
 # bats test_tags=slow
@@ -295,12 +290,11 @@ interrupted_import() {
     interrupted_import 16000 t.csv --nan drop --codec raw --memory 32M
     mv s begun
     nystream import wanted t.csv --nan drop -q
-    nystream export wanted --part points -o wanted.npy -q
     for memory in 33 34 40 48; do # of other sizes
         cp -r begun s
         nystream import s t.csv --nan drop --codec raw --memory ${memory}M 2>err
         grep -q "resumes after [1-9]" err
-        writes wanted.npy "s --part points"
+        same_exports "s --part points" "wanted --part points"
         rm -r s
     done
 }

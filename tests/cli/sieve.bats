@@ -16,16 +16,10 @@ cloud() {
     }' >"$1"
 }
 
-# lists NAME: writes neighbours and distances of a graph of store s to files of its name.
-lists() {
-    nystream export s "$1" --part neighbors -o "$1.npy" -q
-    nystream export s "$1" --part distances -o "$1.d.npy" -q
-}
-
-# same_lists A B: fails where they differ in a byte.
+# same_lists A B: two graphs of store s have the bytes of the same neighbours and distances.
 same_lists() {
-    cmp "$1.npy" "$2.npy"
-    cmp "$1.d.npy" "$2.d.npy"
+    same_exports "s $1 --part neighbors" "s $2 --part neighbors"
+    same_exports "s $1 --part distances" "s $2 --part distances"
 }
 
 # share EXACT OTHER: the share of the neighbours of OTHER that are no farther than the last true one.
@@ -44,14 +38,10 @@ share() {
     for metric in euclidean cosine; do
         nystream graph s pairs --neighbors 7 --metric $metric --knn exact --restart -q
         nystream graph s all --neighbors 7 --metric $metric --knn sieve --recall 1 --restart --json -q >all.json
-        lists pairs
-        lists all
         same_lists pairs all
     done
-    [ "$(field "$(<all.json)" recall)" = 1.0 ]
-    [ "$(field "$(<all.json)" recall_interval)" = null ]
-    [ "$(field "$(<all.json)" knn)" = sieve ]
-    [ "$(field "$(<all.json)" trees)" = null ]
+    output=$(<all.json)
+    fields recall=1.0 recall_interval=null knn=sieve trees=null
     ny info s all
     prints "search                sieve"
 }
@@ -62,8 +52,6 @@ share() {
     table 1000 1000 | nystream import s - --format csv -q
     nystream graph s exact --neighbors 200 --knn exact -q
     nystream graph s sieve --neighbors 200 --knn sieve --recall 1 -q
-    lists exact
-    lists sieve
     same_lists exact sieve
 }
 
@@ -83,9 +71,7 @@ share() {
     for t in 5 30; do
         nystream graph s pairs --neighbors $t --metric cosine --knn exact --restart -q
         nystream graph s all --neighbors $t --metric cosine --knn sieve --recall 1 --restart -q
-        lists pairs
-        lists all
-        cmp pairs.npy all.npy
+        same_exports "s pairs --part neighbors" "s all --part neighbors"
     done
 }
 
@@ -106,8 +92,8 @@ share() {
     ny graph s told --neighbors 6 --knn sieve --recall 0.9
     says "recall"
     nystream transform s near --input rows.csv -o o.npy --json >new.json # its recall, not all
-    [ "$(field "$(<new.json)" knn)" = sieve ]
-    [ "$(field "$(<new.json)" recall_rows)" = 256 ]
+    output=$(<new.json)
+    fields knn=sieve recall_rows=256
 }
 
 # sparse FILE ROWS SEED: numbers in some of 60 columns, those of a row near to those of others.
@@ -131,18 +117,13 @@ sparse() {
     for metric in euclidean cosine; do
         nystream graph s pairs --neighbors 6 --metric $metric --knn exact --restart -q
         nystream graph s all --neighbors 6 --metric $metric --knn sieve --recall 1 --restart -q
-        lists pairs
-        lists all
         same_lists pairs all
         nystream graph s near --neighbors 6 --metric $metric --knn sieve --threads 1 --restart --json -q >near.json
         awk -v told="$(field "$(<near.json)" recall)" -v found="$(share pairs near)" 'BEGIN {
             exit !(found >= 0.94 && found - told < 0.03 && told - found < 0.03)
         }'
-        ny -8 graph s small --neighbors 6 --metric $metric --knn sieve --memory 16M --restart
-        least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+        too_little graph s small --neighbors 6 --metric $metric --knn sieve --memory 16M --restart
         nystream graph s small --neighbors 6 --metric $metric --knn sieve --memory "$least" --threads 2 --restart -q
-        lists near
-        lists small
         same_lists near small
     done
 }
@@ -152,16 +133,12 @@ sparse() {
     nystream import s line.csv -q
     nystream graph s pairs --neighbors 4 --knn exact -q
     nystream graph s all --neighbors 4 --knn sieve -q
-    lists pairs
-    lists all
     same_lists pairs all
     rm -r s
     awk 'BEGIN { for (i = 0; i < 3000; i++) print i % 3 "," 5 }' >equal.csv
     nystream import s equal.csv -q
     nystream graph s pairs --neighbors 5 --knn exact -q
     nystream graph s all --neighbors 5 --knn sieve --recall 1 -q
-    lists pairs
-    lists all
     same_lists pairs all
 }
 
@@ -179,14 +156,10 @@ sparse() {
     nystream import s rows.csv -q
     nystream graph s a --neighbors 6 --knn sieve --threads 1 -q
     nystream graph s b --neighbors 6 --knn sieve --threads 3 -q
-    ny -8 graph s c --neighbors 6 --knn sieve --memory 16M
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    too_little graph s c --neighbors 6 --knn sieve --memory 16M
     ny -8 graph s c --neighbors 6 --knn sieve --memory "$((least - 1))"
     ny -0 graph s c --neighbors 6 --knn sieve --memory "$least"
-    for name in a b c; do
-        lists $name
-        same_lists a $name
-    done
+    for name in b c; do same_lists a $name; done
 }
 
 # taken NAME OPTION…: the way that --knn auto takes to 0.9 of the neighbours, in a graph of this name.
@@ -209,8 +182,6 @@ taken() {
     nystream import s plane.csv -q
     [ "$(taken auto)" = tree ]
     nystream graph s way --neighbors 6 --knn exact -q
-    lists auto
-    lists way
     same_lists auto way
     rm -r s
     cloud rows.csv 16000 120
@@ -218,8 +189,6 @@ taken() {
     for metric in euclidean cosine; do
         [ "$(taken auto --metric $metric)" = sieve ]
         nystream graph s way --neighbors 6 --metric $metric --knn sieve --recall 0.9 --restart -q
-        lists auto
-        lists way
         same_lists auto way
     done
     [ "$(taken auto --recall 1)" = exact ]
@@ -241,14 +210,10 @@ taken() {
     nystream import s rows.csv -q
     [ "$(taken a --metric cosine --threads 1)" = sieve ]
     [ "$(taken b --metric cosine --threads 3)" = sieve ]
-    ny -8 graph s c --neighbors 6 --recall 0.9 --metric cosine --memory 16M
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    too_little graph s c --neighbors 6 --recall 0.9 --metric cosine --memory 16M
     ny -8 graph s c --neighbors 6 --recall 0.9 --metric cosine --memory "$((least - 1))"
     [ "$(taken c --metric cosine --memory "$least")" = sieve ]
-    for name in a b c; do
-        lists $name
-        same_lists a $name
-    done
+    for name in b c; do same_lists a $name; done
     ny -0 graph s a --neighbors 6 --recall 0.9 --metric cosine
     says "is done"
     usage "recall: 0.9 → 0.8" graph s a --neighbors 6 --recall 0.8 --metric cosine
@@ -282,8 +247,6 @@ taken() {
         [ $runs -lt 200 ]
     done
     [ $runs -gt 2 ]
-    lists whole
-    lists cut
     same_lists whole cut
     grep -A 3 '"recall_interval": \[' whole.json >interval # in lines of their own
     grep -A 3 '"recall_interval": \[' cut.json | diff interval -
