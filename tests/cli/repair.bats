@@ -75,10 +75,8 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     first=$(first_lost) last=$(last_lost)
     [ "$last" -gt "$first" ]
     ny -0 verify s
-    has s n=12000
-    [ "$(field "$output" lost)" = $((last - first + 1)) ]
-    ny -0 export s old -o again.npy
-    cmp again.npy old.npy
+    has s n=12000 lost=$((last - first + 1))
+    writes old.npy "s old"
     ny -0 fit s new $fit_options --restart
     says "are lost"
     # These rows in a store of their own give the same bytes.
@@ -189,10 +187,7 @@ nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END
 # same_as NAME OTHER: landmarks and rows are the same, coordinates to rounding.
 same_as() {
     local part
-    for part in landmarks rows; do
-        nystream export s "$1" --part $part -o - >first.out
-        nystream export s "$2" --part $part -o - | cmp first.out -
-    done
+    for part in landmarks rows; do same_exports "s $1 --part $part" "s $2 --part $part"; done
     nystream export s "$1" -o a.csv
     nystream export s "$2" -o b.csv
     paste -d, a.csv b.csv |
@@ -225,16 +220,16 @@ same_as() {
     done
     ny -0 fit s frozen --update frozen --json
     [ "$(field "$output" n)" -eq "$all" ]
-    nystream export s frozen -o after.csv
-    cmp before.csv <(head -n "$(wc -l <before.csv)" after.csv)
-    nystream export s frozen --part rows -o - >first.out
-    nystream export s uniform --part rows -o - | cmp first.out -
-    nystream fit s uniform2 --approx projected --select uniform --landmarks 40 $kernel -q
-    same_as uniform uniform2
-    nystream fit s greedy2 --select greedy --tolerance 0.5 --landmarks 60 $kernel -q
-    same_as greedy greedy2
-    nystream fit s online2 --online --tolerance 0.5 --landmarks 60 $kernel -q
-    same_as online online2
+    cmp before.csv <(shown "s frozen" | head -n "$(wc -l <before.csv)")
+    same_exports "s frozen --part rows" "s uniform --part rows"
+    while read -r name options; do
+        nystream fit s "${name}2" $options $kernel -q
+        same_as "$name" "${name}2"
+    done <<'END'
+uniform --approx projected --select uniform --landmarks 40
+greedy --select greedy --tolerance 0.5 --landmarks 60
+online --online --tolerance 0.5 --landmarks 60
+END
     ny -5 fit s old --update full # of rows that are lost since
 }
 

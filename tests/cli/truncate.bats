@@ -5,34 +5,19 @@ load helper
 # Prints the report of a store, without what is of the file on the disk.
 told() { nystream info "$1" --json | grep -v '"store_bytes"'; }
 
-# parts STORE PART…: writes the parts of the points to files named after the store.
-parts() {
-    local store=$1 part
-    shift
-    for part in "$@"; do
-        nystream export "$store" --part "$part" -o "$store.$part.csv" -q
-    done
-}
+# same_told STORE REF: the reports of both are the same, but for when rows came.
+same_told() { diff <(told "$1" | grep -v '"time"') <(told "$2" | grep -v '"time"'); }
 
 # like STORE REF PART…: checks that readers see the same in both, now and after more rows and fits.
 like() {
     local store=$1 ref=$2 part
     shift 2
-    told "$ref" >first.out
-    told "$store" | diff first.out -
-    parts "$store" points "$@"
-    parts "$ref" points "$@"
-    for part in points "$@"; do
-        cmp "$store.$part.csv" "$ref.$part.csv"
-    done
+    diff <(told "$store") <(told "$ref")
+    for part in points "$@"; do same_exports "$store --part $part" "$ref --part $part" csv; done
     nystream verify "$store" -q
-    for part in "$store" "$ref"; do
-        nystream fit "$part" f --landmarks 20 --scale standard -q
-        nystream export "$part" f -o "$part.npy" -q
-        nystream export "$part" f --part model -o "$part.nym" -q
-    done
-    cmp "$store.npy" "$ref.npy"
-    cmp "$store.nym" "$ref.nym"
+    for part in "$store" "$ref"; do nystream fit "$part" f --landmarks 20 --scale standard -q; done
+    same_exports "$store f" "$ref f"
+    same_exports "$store f --part model" "$ref f --part model" nym
 }
 
 # more STORE REF NIGHT OPTION…: the next night goes into both, and an update takes it in.
@@ -42,11 +27,9 @@ more() {
     for part in "$store" "$ref"; do
         nystream import "$part" "$night" --append "$@" -q
         nystream fit "$part" f --update full -q
-        nystream export "$part" f -o "$part.npy" -q
     done
-    cmp "$store.npy" "$ref.npy"
-    told "$ref" | grep -v '"time"' >first.out
-    told "$store" | grep -v '"time"' | diff first.out -
+    same_exports "$store f" "$ref f"
+    same_told "$store" "$ref"
     nystream verify "$store" -q
 }
 
@@ -87,17 +70,12 @@ nights() {
         [ "$(field "$output" rows_removed)" -eq $((6200 - keep)) ]
         head -n $keep <(cat one.csv two.csv) >u.csv
         nystream import u u.csv -q
-        parts t points
-        parts u points
-        cmp t.points.csv u.points.csv
+        same_exports "t --part points" "u --part points"
         nystream verify t -q
         [ "$(nystream info t --json | grep -c '"first"')" -eq $((keep > 3000 ? 2 : 1)) ]
         [ $keep -gt 1 ] || continue
-        for s in t u; do
-            nystream fit $s f --landmarks 20 -q
-            nystream export $s f -o $s.npy -q
-        done
-        [ $keep -gt 3000 ] || cmp t.npy u.npy # two imports have other last bits than one
+        for s in t u; do nystream fit $s f --landmarks 20 -q; done
+        [ $keep -gt 3000 ] || same_exports "t f" "u f" # two imports have other last bits than one
     done
 }
 
@@ -111,7 +89,7 @@ nights() {
     nystream import s bad.csv --label-column what --append --nan drop -q
     ny export s --part classes -o -
     prints wrong
-    [ "$(field "$(nystream info s --json)" dropped)" = 1 ]
+    has s dropped=1
     nystream truncate s --keep 2999 -q
     like s ref labels source classes
     more s ref good.csv --label-column what
@@ -197,12 +175,8 @@ counts() {
     cp -r s ref
     nystream import s bad/matrix.mtx --transpose --append -q
     nystream truncate s --keep 900 -q
-    told ref >first.out
-    told s | diff first.out -
-    for part in ids columns; do
-        nystream export s --part $part -o - -q >first.out
-        nystream export ref --part $part -o - -q | cmp first.out -
-    done
+    diff <(told s) <(told ref)
+    for part in ids columns; do same_exports "s --part $part" "ref --part $part" txt; done
     nystream truncate s --keep 7 -q
     [ "$(nystream export s --part ids -o - -q | xargs)" = "$(head -n 7 one/barcodes.tsv | xargs)" ]
     nystream verify s -q
@@ -219,13 +193,12 @@ counts() {
     nystream fit s chosen --landmarks 10 -q
     nystream truncate before --keep 6200 -q
     ny -2 truncate s --keep 3700
-    [ "$(field "$(nystream info s --json)" n)" = 6200 ]
+    has s n=6200
     [ "$(nystream list s | cut -f 1 | xargs)" = "chosen kept updated" ]
     ny -0 truncate s --keep 3700 --drop-results
     prints "result 'chosen': removed" "result 'updated': removed"
     [ "$(nystream list s)" = "$(printf 'kept\tdone')" ]
-    nystream export s kept -o - -q >first.out
-    nystream export ref kept -o - -q | cmp first.out -
+    same_exports "s kept" "ref kept"
     nystream verify s -q
 }
 
@@ -249,7 +222,7 @@ counts() {
     usage "truncate needs --keep" truncate s
     ny -2 truncate s --keep 6201
     ny -4 truncate nothing --keep 1
-    [ "$(field "$(nystream info s --json)" n)" = 6200 ]
+    has s n=6200
     table 150 4 >t.csv
     for k in 0 1; do
         nystream import big t.csv --shard $k/2 -q
@@ -269,7 +242,7 @@ counts() {
     flock 9
     ny -6 truncate s --keep 3700
     exec 9>&-
-    [ "$(field "$(nystream info s --json)" n)" = 6200 ]
+    has s n=6200
     rm s/locks/name-running.lock
     nystream truncate s --keep 3700 -q
     nystream verify s -q
@@ -282,6 +255,5 @@ counts() {
     nystream truncate s --keep 3700 -q
     nystream import s good.csv --append -q
     nystream import ref good.csv --append -q
-    told ref | grep -v '"time"' >first.out
-    told s | grep -v '"time"' | diff first.out -
+    same_told s ref
 }

@@ -42,6 +42,13 @@ in_folder() {
     for i in "${pids[@]}"; do wait "$i" || return; done
 }
 
+# as_one EXPORT [ENDING]: two ranks export the bytes that one process exports, and one of them tells it.
+as_one() {
+    ranks -0 2 nystream export $1 -o "two.${2-npy}"
+    [ "$(grep -c "two.${2-npy}" <<<"$stderr")" -eq 1 ]
+    writes "two.${2-npy}" "$1"
+}
+
 @test "any number of ranks, a folder and one process give the same bytes" {
     "$EXCHANGE" alone >alone
     [ "$(wc -l <alone)" -eq 5 ]
@@ -67,14 +74,9 @@ in_folder() {
     nystream fit big one --update frozen -q
     ranks -0 2 nystream fit big two --update frozen
     [ "$(grep -c 'two: 12,000 rows' <<<"$output$stderr")" -eq 1 ]
-    nystream export big one -o one.npy -q
-    writes one.npy "big two"
+    same_exports "big one" "big two"
     nystream import big/shard-00000 rows.1.csv --append -q
-    for part in rows landmarks; do
-        nystream export big two --part $part -o one.csv -q
-        ranks -0 2 nystream export big two --part $part -o two.csv -q
-        cmp one.csv two.csv
-    done
+    for part in rows landmarks; do as_one "big two --part $part" csv; done
     ranks -2 2 nystream fit big/shard-00000 three --landmarks 50
     says "2 processes were started for 1 shards"
 }
@@ -135,8 +137,7 @@ END
     ranks -0 2 nystream import big part.?.npy --shards 4
     [ "$(grep -c '9,000 rows of 4 columns imported' <<<"$output$stderr")" -eq 1 ]
     nystream import one part.?.npy -q
-    nystream export one --part points -o one.npy -q
-    writes one.npy "big --part points"
+    same_exports "one --part points" "big --part points"
     ranks -2 5 nystream import other part.?.npy --shards 4
     says "5 processes were started for 4 shards"
 }
@@ -286,10 +287,7 @@ END
     done
     nystream fit big a --landmarks 40 -q
     for part in {embedding,rows,labels,points,landmark-points}.npy embedding.csv model.nym; do
-        nystream export big a --part "${part%.*}" -o "one.$part" -q
-        ranks -0 2 nystream export big a --part "${part%.*}" -o "two.$part"
-        [ "$(grep -c "two.$part" <<<"$stderr")" -eq 1 ]
-        cmp "one.$part" "two.$part"
+        as_one "big a --part ${part%.*}" "${part#*.}"
     done
     ranks -2 3 nystream export big a --part source -o source.npy
     says source
@@ -321,28 +319,12 @@ END
     nystream fit big a $fit --seed 1 --restart
     cat <&7 >rest.npy
     exec 7<&-
-    status=0
-    wait $pid || status=$?
+    ! wait $pid || false
     stderr=$(<err)
-    [ "$status" -ne 0 ]
     says "fitted anew, updated or removed while it was read"
 }
 
-@test "machines with disks of their own export to one file" {
-    for shard in 0 1; do
-        mkdir host.$shard
-        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' >$shard.csv
-        nystream import big --shard $shard/2 $shard.csv -q
-        nystream import host.$shard/big --shard $shard/2 $shard.csv -q
-    done
-    nystream fit big a --landmarks 30 -q
-    nystream export big a -o one.npy -q
-    ranks -0 1 --wdir "$PWD/host.0" nystream fit big a --landmarks 30 -q : --oversubscribe -n 1 --wdir "$PWD/host.1" nystream fit big a --landmarks 30 -q
-    ranks -0 1 --wdir "$PWD/host.0" nystream export big a -o "$PWD/two.npy" -q : --oversubscribe -n 1 --wdir "$PWD/host.1" nystream export big a -o "$PWD/two.npy" -q
-    cmp one.npy two.npy
-}
-
-@test "machines with disks of their own may come in any order" {
+@test "machines with disks of their own may come in any order, and export to one file" {
     for shard in 0 1 2; do
         mkdir host.$shard
         awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' >$shard.csv
@@ -350,26 +332,22 @@ END
         nystream import host.$shard/big --shard $shard/3 $shard.csv -q
     done
     nystream fit big a --landmarks 30 -q
-    nystream export big a -o one.npy -q
-    on_hosts() { # HOST… : the command, on one after another
+    on_hosts() { # STATUS COMMAND…: on the hosts of $order
         local host all=()
-        for host in $order; do all+=(: --oversubscribe -n 1 --wdir "$PWD/host.$host" nystream "$@"); done
+        for host in $order; do all+=(: --oversubscribe -n 1 --wdir "$PWD/host.$host" nystream "${@:2}"); done
         run --separate-stderr timeout 60 mpirun --allow-run-as-root --oversubscribe "${all[@]:2}"
+        exits "$1"
     }
-    for order in "2 0 1" "1 0 2"; do
-        on_hosts fit big a --landmarks 30 --restart -q
-        [ "$status" -eq 0 ]
-        on_hosts export big a -o "$PWD/two.npy" -q
-        [ "$status" -eq 0 ]
-        cmp one.npy two.npy
+    for order in "0 1 2" "2 0 1" "1 0 2"; do
+        on_hosts 0 fit big a --landmarks 30 --restart -q
+        on_hosts 0 export big a -o "$PWD/two.npy" -q
+        writes two.npy "big a"
     done
     order="0 1 1"
-    on_hosts fit big a --landmarks 30 --restart -q
-    [ "$status" -eq 2 ]
+    on_hosts 2 fit big a --landmarks 30 --restart -q
     says "shard 2 of big is not here"
     order="0 1 2"
-    on_hosts eval big a --clusters 2 -q
-    [ "$status" -eq 2 ]
+    on_hosts 2 eval big a --clusters 2 -q
     says "big lacks 2 of its 3 shards"
 }
 
@@ -387,15 +365,12 @@ END
     nystream import big --shard 0/2 0.csv --label-column class -q
     nystream import big --shard 1/2 1.csv --label-column class -q
     for part in columns classes; do
-        nystream export big --part $part -o one.txt -q
-        ranks -0 2 nystream export big --part $part -o two.txt
-        cmp one.txt two.txt
+        as_one "big --part $part" txt
         rm two.txt
     done
     printf '%s\n' a,b,class 8,8,cow >2.csv
     nystream import big 2.csv --label-column class --append -q
-    nystream export big --part classes -o one.txt -q
-    [ "$(tr '\n' ' ' <one.txt)" = "cat dog cow " ]
+    [ "$(shown "big --part classes" txt | tr '\n' ' ')" = "cat dog cow " ]
     ranks -2 2 nystream export big --part classes -o two.txt
     says classes
     [ ! -e two.txt ]
@@ -405,9 +380,7 @@ END
     shards big 2
     nystream fit big a --landmarks 30 -q
     nystream eval big a --clusters 3 -q >/dev/null
-    nystream export big a --part clusters -o one.npy -q
-    ranks -0 2 nystream export big a --part clusters -o two.npy
-    cmp one.npy two.npy
+    as_one "big a --part clusters"
     nystream eval big/shard-00001 a --clusters 3 -q >/dev/null
     ranks -2 2 nystream export big a --part clusters -o other.npy
     says "several processes cannot export clusters of each shard"
@@ -417,10 +390,7 @@ END
 @test "one of the processes writes labels beside the numbers, and all hear of its failure" {
     shards big 2 "i % 3"
     nystream fit big a --landmarks 30 -q
-    nystream export big a --with header,labels -o one.csv -q
-    ranks -0 2 nystream export big a --with header,labels -o two.csv
-    [ "$(grep -c "two.csv" <<<"$stderr")" -eq 1 ]
-    cmp one.csv two.csv
+    as_one "big a --with header,labels" csv
     ranks -2 2 nystream export big a --with ids -o ids.csv
     [ ! -e ids.csv ]
 }
