@@ -385,8 +385,6 @@ put l '99999999999999999999\n'          | fit s a --landmarks-file l --component
 put l '3\n3\n'                          | select s a --select given --landmarks-file l -q | 3 | row 3 twice
 put l '1,2,3\n0,9,1\n1,2,3\n'          | fit s a --landmarks-points l -q | 3
 put l '1,2,3\n4,5,6\n7,8,9\n4,5,6\n1,2,3\n7,8,9\n' | fit s a --landmarks-points l -q | 3
-put l '1,2,3\n4,5,6\n7,8,9\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points l -q | 3
-put l '7,8,9\n4,5,6\n1,2,3\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points l -q | 3
 put l '1,2\n'                           | fit s a --landmarks-points l -q | 3
 put l '1,2,3\nnan,3,4\n'                | fit s a --landmarks-points l -q | 3 | l, line 2
 put l ''                                | fit s a --landmarks-points l -q | 3
@@ -561,14 +559,9 @@ lines_of_verbs() {
 
 @test "what a command line cannot do without" {
     cases <<'END'
-:   |                                    | 2
 :   | ''                                 | 2
-:   | bnech                              | 2
-:   | import                             | 2
-:   | import new                         | 2
 :   | import '' p.csv                    | 2
 :   | import new ''                      | 2
-:   | fit s                              | 2
 :   | fit s ''                           | 2
 :   | export s r                         | 2
 :   | transform s r --input p.csv        | 2

@@ -39,6 +39,7 @@ fits_within() {
 fits_both() {
     local growth=$1 least
     shift
+    rm -f least
     fits_within "$files/small.nys" "$((64 << 20)) $((128 << 20)) $((256 << 20))" "$@"
     fits_within "$files/large.nys" "" "$@"
     mapfile -t least <least
@@ -71,36 +72,20 @@ fits_both() {
     fits_both 0 --approx nystrom --landmarks 500 --components 8
 }
 
+# Random bytes are all far from one another: every row would join a dictionary, up to the cap. The rows'
+# residuals take 4 bytes each, their image and its pages as many again.
 # bats test_tags=slow
-@test "column over uniform landmarks" {
-    fits_both 0 --approx column --landmarks 400 --components 8
-}
-
-# bats test_tags=slow
-@test "projected over uniform landmarks" {
-    fits_both 0 --approx projected --select uniform --landmarks 500 --components 20
-}
-
-# Random bytes are all far from one another: every row would join, up to the cap. The rows' residuals
-# take 4 bytes each, their image and its pages as many again.
-# bats test_tags=slow
-@test "nystrom over a greedy dictionary" {
-    fits_both 12 --approx nystrom --select greedy --tolerance 0.1 --landmarks 300
-}
-
-# bats test_tags=slow
-@test "column over a greedy dictionary" {
-    fits_both 12 --approx column --select greedy --tolerance 0.1 --landmarks 300
-}
-
-# bats test_tags=slow
-@test "projected over a greedy dictionary" {
-    fits_both 12 --approx projected --select greedy --tolerance 0.1 --landmarks 300
-}
-
-# bats test_tags=slow
-@test "projected over landmarks of rpcholesky" {
-    fits_both 12 --approx projected --select rpcholesky --landmarks 300
+@test "methods over landmarks of other rules" {
+    while read -r options; do
+        fits_both $options
+    done <<'END'
+0 --approx column --landmarks 400 --components 8
+0 --approx projected --select uniform --landmarks 500 --components 20
+12 --approx nystrom --select greedy --tolerance 0.1 --landmarks 300
+12 --approx column --select greedy --tolerance 0.1 --landmarks 300
+12 --approx projected --select greedy --tolerance 0.1 --landmarks 300
+12 --approx projected --select rpcholesky --landmarks 300
+END
 }
 
 # bats test_tags=slow
@@ -121,8 +106,7 @@ fits_both() {
 # bats test_tags=slow
 @test "a graph by a sieve" {
     local budget least json
-    ny -8 graph "$files/small.nys" f --knn sieve --memory 24M --restart
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    too_little graph "$files/small.nys" f --knn sieve --memory 24M --restart
     for budget in "$least" $((128 << 20)); do
         json=$(within "$budget" nystream graph "$files/small.nys" f --knn sieve --restart --json \
             --recall 0.8 --memory "$budget")

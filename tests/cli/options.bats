@@ -360,6 +360,7 @@ END
 }
 
 # bats test_tags=slow
+# What a map, a method or a rule does not take is in tests/unit/test_options.c.
 @test "where an option could not act it is refused, with what it belongs to" {
     acts --quiet <<'END'
 seed          | import new t.csv                          | --seed 3 !
@@ -375,29 +376,13 @@ transpose     | import new t.csv                          | --transpose !
 label-column  | import new new.svm                        | --label-column 1 !
 id-column     | import new new.svm                        | --id-column 1 !
 header        | transform s f --input new.svm -o o.csv    | --header yes !
-degree        | fit s r                                   | --degree 2 !
-gamma         | fit s r --kernel linear                   | --gamma 2 !
 sigma         | fit s r --kernel linear                   | --sigma 2 ! gamma
-tolerance     | fit s r                                   | --tolerance 0.1 !
-pilot         | fit s r                                   | --no-pilot !
 pilot         | select s r                                | --no-pilot !
-affine        | fit s r --approx column                   | --affine !
-landmarks     | fit s r --select all                      | --landmarks 9 !
-online        | fit s r                                   | --online --select uniform !
 time          | fit s r                                   | --time 2 !
 normalize     | fit s r                                   | --normalize asymmetric !
-averages      | fit s r --map svd                         | --averages landmarks !
-rank          | fit s r --approx column                   | --rank 3 !
-experts       | fit s r                                   | --experts 2 !
-weights       | fit s r                                   | --weights ridge !
-certify       | fit s r --approx column                   | --certify !
-inner         | fit s r --approx column                   | --inner exact !
-oversample    | fit s r                                   | --oversample 3 !
 tol           | fit s r --kernel linear                   | --tol 0.01 !
 tol           | fit s r --approx exact                    | --tol 0.01 !
 max-passes    | fit s r --kernel linear                   | --max-passes 3 !
-oversample    | fit s r --inner exact                     | --oversample 3 !
-oversample    | fit s r --approx nystrom --inner exact    | --oversample 3 !
 oversample    | fit s r --approx nystrom --landmarks 20   | --oversample 3 !
 power         | plan s --approx nystrom --landmarks 20    | --power 3 !
 probe         | fit s r --landmarks-file rows.csv --columns-file columns.csv | --probe 9 !

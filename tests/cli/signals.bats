@@ -19,25 +19,22 @@ start() {
     exec env --default-signal=HUP,INT "$@"
 }
 
-# Starts a fit or another command, and sends a signal when the result is under way; $code is its
-# exit status.
-interrupt() { # SIGNAL STORE COMMAND…
-    local signal=$1 store=$2 pid
-    shift 2
+# Starts a fit or another command, and sends a signal when the result is under way, which ends it so.
+interrupt() { # SIGNAL STATUS STORE COMMAND…
+    local signal=$1 code=$2 store=$3 pid
+    shift 3
     start "$@" 2>err >out &
     pid=$!
     await '[[ $(nystream list "$store") == *running* ]]' || true
     sleep 0.3
     kill -s "$signal" $pid
-    code=0
-    wait $pid || code=$?
+    ends $pid "$code"
 }
 
 # bats test_tags=slow
 @test "a fit stops on SIGINT, says how to go on, and ends with the same bytes" {
     big_store
-    interrupt INT s nystream fit s "whole" $slow --restart
-    [ "$code" -eq 130 ]
+    interrupt INT 130 s nystream fit s "whole" $slow --restart
     grep -Eqx "nystream: (interrupted in stage [a-z]+(, at [0-9]+ %)?|stopped during .*)" err
     grep -qx "resume with: nystream fit s whole --landmarks 1500 --components 2 --threads 1" err
     ny list s
@@ -51,8 +48,7 @@ interrupt() { # SIGNAL STORE COMMAND…
 @test "a map of a graph that was interrupted tells its stage, and no number of rows" {
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 30000 -o - | nystream import r - -q
     nystream graph r g --knn sieve --neighbors 10 -q
-    interrupt INT r nystream fit r e --map isomap --landmarks 3000 --graph g --threads 1
-    [ "$code" -eq 130 ]
+    interrupt INT 130 r nystream fit r e --map isomap --landmarks 3000 --graph g --threads 1
     ny -0 info r e
     [[ $output =~ progress\ +(select|accumulate|solve|project)$'\n'resume\ with ]]
     [[ $output != *certificate* ]] # there is none yet
@@ -63,8 +59,7 @@ interrupt() { # SIGNAL STORE COMMAND…
 
 @test "SIGTERM is 143, and the line is in the JSON" {
     big_store
-    interrupt TERM s nystream fit s a $slow --json
-    [ "$code" -eq 143 ]
+    interrupt TERM 143 s nystream fit s a $slow --json
     [ "$(wc -l <err)" -eq 1 ]
     grep -q '"code":143,"kind":"terminated"' err
     grep -q '"resume":"nystream fit s a --landmarks 1500 --components 2 --threads 1 --json"' err
@@ -73,8 +68,7 @@ interrupt() { # SIGNAL STORE COMMAND…
 
 @test "SIGHUP is 129, after a checkpoint that the next run goes on from" {
     big_store
-    interrupt HUP s nystream fit s a $slow
-    [ "$code" -eq 129 ]
+    interrupt HUP 129 s nystream fit s a $slow
     grep -q "hung up" err
     grep -qx "resume with: nystream fit s a --landmarks 1500 --components 2 --threads 1" err
     ny list s
@@ -100,8 +94,7 @@ interrupt() { # SIGNAL STORE COMMAND…
 @test "the line that resumes is quoted for the shell" {
     big_store
     mv s "it's a store"
-    interrupt INT "it's a store" nystream fit "it's a store" a $slow
-    [ "$code" -eq 130 ]
+    interrupt INT 130 "it's a store" nystream fit "it's a store" a $slow
     grep -qF "resume with: nystream fit 'it'\''s a store' a --landmarks 1500 --components 2 --threads 1" err
     eval "$(sed -n 's/^resume with: //p' err) -q"
 }
@@ -111,14 +104,13 @@ interrupt() { # SIGNAL STORE COMMAND…
     exec 7<>pipe
     table 1000 3 >&7
     start nystream import s - --format csv <pipe 2>err 7>&- &
-    local pid=$! code=0 from
+    local pid=$! from
     await 'grep -qs "^$pid " s/locks/points.lock'
     sleep 0.2
     from=$SECONDS
     kill -INT $pid
-    wait $pid || code=$?
+    ends $pid 130
     exec 7>&-
-    [ "$code" -eq 130 ]
     [ $((SECONDS - from)) -le 2 ]
     grep -q "^resume with: nystream import s - --format csv" err
 }
@@ -140,15 +132,14 @@ interrupt() { # SIGNAL STORE COMMAND…
     big_store
     for verb in "fit s a" "embed $BATS_FILE_TMPDIR/big.csv -o e.npy --tmpdir ."; do
         start nystream $verb $slow -q 2>err &
-        pid=$! code=0
+        pid=$!
         await '[[ $(nystream list s) == *running* ]] || grep -q "(deleted)" /proc/$pid/maps' || true
         sleep 0.3
         for _ in 1 2 3 4 5 6; do
             kill -TERM $pid 2>/dev/null || true
             sleep 0.002
         done
-        wait $pid || code=$?
-        [ "$code" -eq 143 ]
+        ends $pid 143
         grep -q "terminated\|stopped during" err
         [ -z "$(ls -d .nystream-* 2>/dev/null)" ]
     done
@@ -187,14 +178,13 @@ END
     slow_solver
     local slow_solve="--approx nystrom --inner exact --landmarks 300 --kernel linear --threads 1"
     LD_PRELOAD=$PWD/slow.so nystream fit s a $slow_solve --json 2>err >out &
-    local pid=$! code=0 from
+    local pid=$! from
     await 'nystream info s a --json 2>/dev/null | grep -q "\"stage\": \"solve\""'
     sleep 0.3
     from=$(now)
     kill -TERM $pid
-    wait $pid || code=$?
+    ends $pid 143
     [ $(($(now) - from)) -le 2500 ]
-    [ "$code" -eq 143 ]
     grep -q '"code":143,"kind":"terminated"' err
     grep -qF "\"resume\":\"nystream fit s a $slow_solve --json\"" err
     ny list s
@@ -208,14 +198,13 @@ END
     slow_solver
     LD_PRELOAD=$PWD/slow.so start nystream embed big.csv -o e.npy --approx nystrom --inner exact \
         --landmarks 300 --kernel linear --threads 1 -q 2>err &
-    local pid=$! code=0 from
+    local pid=$! from
     await '[ -e solving ]'
     sleep 0.3
     from=$(now)
     kill -INT $pid
-    wait $pid || code=$?
+    ends $pid 130
     [ $(($(now) - from)) -le 2500 ]
-    [ "$code" -eq 130 ]
     grep -q 'stopped during a long step; nothing was changed' err
     run ! grep -q 'resume with' err
     [ -z "$(ls -d .nystream-* 2>/dev/null)" ]
@@ -227,30 +216,24 @@ END
     mkfifo pipe
     exec 7<>pipe
     start nystream import long.nys - --format csv --memory 32M --json <pipe >out 2>err 7>&- &
-    local pid=$! code=0
+    local pid=$!
     head -c 14000000 long.csv >&7 # most of it is read, and staged, when this ends
     kill -INT $pid
-    wait $pid || code=$?
+    ends $pid 130
     exec 7>&-
-    [ "$code" -eq 130 ]
     grep -q '"resume":"nystream import long.nys - --format csv --memory 32M --json"' err
     # An import that was cut before its first commit leaves no store; later, no rows for readers.
     [ ! -e long.nys ] || [ "$(field "$(nystream info long.nys --json)" n)" -eq 0 ]
     nystream import long.nys - --format csv --memory 32M -q <long.csv
     nystream import whole.nys long.csv -q
-    for s in long whole; do
-        nystream fit $s.nys a --landmarks 30 --approx nystrom --map svd -q
-        nystream export $s.nys a -o $s.npy
-    done
-    cmp long.npy whole.npy
+    same_exports "long.nys --part points" "whole.nys --part points"
 }
 
 @test "bench stops without a report" {
     start nystream bench >out 2>err &
-    local pid=$! code=0
+    local pid=$!
     sleep 0.2
     kill -INT $pid
-    wait $pid || code=$?
-    [ "$code" -eq 130 ]
+    ends $pid 130
     [ ! -s out ]
 }
