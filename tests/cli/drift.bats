@@ -23,8 +23,8 @@ tables() {
 
 columns="are they on the same scale, with the columns in the same order?"
 
-# alike FILE [NAME]: transform of these rows to s says that they are like those of the fit.
-alike() {
+# no_drift FILE [NAME]: transform of these rows to s says that they are like those of the fit.
+no_drift() {
     ny -0 transform s "${2:-m}" --input "$1" -o o.npy --json
     [ -z "$stderr" ]
     awk -v d="$(field "$output" drift)" 'BEGIN {exit !(d != "null" && d < 0.2)}'
@@ -47,8 +47,8 @@ unlike() {
         printf '%s\n' "$options"
         # shellcheck disable=SC2086 # several words
         nystream fit s m $options --restart -q
-        alike night.csv
-        alike t.csv # the rows of the fit themselves
+        no_drift night.csv
+        no_drift t.csv # the rows of the fit themselves
         unlike bad.csv
         [[ $options == *@(cosine|laplacian)* ]] || unlike small.csv
         [[ $options == *laplacian* ]] || unlike units.csv # which no landmark reaches
@@ -87,7 +87,7 @@ unlike() {
         printf '%s\n' "$options"
         # shellcheck disable=SC2086 # several words
         nystream fit s m $options --restart -q
-        alike night.svm
+        no_drift night.svm
         unlike bad.svm
     done
     rm -r s
@@ -97,11 +97,11 @@ unlike() {
     nystream fit s m --landmarks 100 -q
     nystream fit s p --map pca --components 3 -q
     for name in m p; do
-        alike night.csv $name
+        no_drift night.csv $name
         unlike bad.csv $name
     done
     for _ in {1..20}; do cat night.csv; done >long.csv
-    alike long.csv
+    no_drift long.csv
     awk -v n="$(field "$output" drift_rows)" 'BEGIN {exit !(n >= 1024 && n <= 2048)}'
 }
 
@@ -115,8 +115,8 @@ unlike() {
     sed '123s/.*/900,900,900,900,900,900/' night.csv >outlier.csv
     head -n 3 bad.csv >few.csv
     for name in m p poor whole; do
-        alike night.csv $name
-        alike outlier.csv $name
+        no_drift night.csv $name
+        no_drift outlier.csv $name
         ny transform s $name --input few.csv -o o.npy -q
         [ -z "$stderr" ]
     done
@@ -133,7 +133,7 @@ unlike() {
     nystream fit s m --landmarks 100 -q
     for _ in 1 2 3; do nystream import s bad.csv --append -q; done
     nystream fit s m --update frozen -q
-    alike night.csv
+    no_drift night.csv
     unlike bad.csv
 }
 
@@ -145,7 +145,7 @@ unlike() {
     nystream import s u.csv -q
     for components in 2 4; do
         nystream fit s m --map pca --components $components --restart -q
-        alike more.csv
+        no_drift more.csv
         unlike other.csv
     done
 }

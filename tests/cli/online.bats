@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# --online: one pass selects and accumulates.
+# --online: one pass selects and accumulates. (property/test_online.c recomputes the numbers and the certificate.)
 load helper
 
 # 20,000 rows: two batches.
@@ -19,47 +19,15 @@ big_store() {
     fields online=true select=greedy passes=2 rows_read=40000
     ny fit big.nys two --select greedy --no-affine --tolerance 0.1 --json
     fields online=false passes=3
-    nystream export big.nys on --part landmarks -o - >first.out
-    nystream export big.nys two --part landmarks -o - | cmp first.out -
-}
-
-# Prints the trace errors of the rows of FILE: in one pass, and in two with the same landmarks.
-both_errors() {
-    nystream import both.nys "$1" -q
-    nystream fit both.nys on --online --tolerance 0.05 --precision f64 --map svd --json -q >on.json
-    nystream fit both.nys two --select greedy --tolerance 0.05 --precision f64 --map svd --json -q \
-        --gamma "$(field "$(cat on.json)" gamma)" >two.json
-    rm -rf both.nys
-    echo "$(field "$(cat on.json)" trace_error) $(field "$(cat two.json)" trace_error)"
-}
-
-@test "the trace error is above that of two passes where landmarks come late" {
-    sort -n "$BATS_FILE_TMPDIR/big.csv" >sorted.csv
-    both_errors sorted.csv | awk '{ exit !($1 > 1.1 * $2 && $1 < 2 * $2) }'
-}
-
-@test "the trace error is that of two passes where landmarks come first" {
-    both_errors "$BATS_FILE_TMPDIR/big.csv" | awk '{ exit !($1 > 0.999999 * $2 && $1 < 1.01 * $2) }'
-}
-
-@test "landmarks that are known give the ordinary fit" {
-    big_store
-    nystream select big.nys d --landmarks 30 -q
-    nystream fit big.nys on --online --landmarks-from d -q
-    nystream fit big.nys two --landmarks-from d -q
-    nystream export big.nys on -o - >first.out
-    nystream export big.nys two -o - | cmp first.out -
+    same_exports "big.nys on --part landmarks" "big.nys two --part landmarks"
 }
 
 @test "what does not go in one pass is refused, with what to do" {
     big_store
     ny -2 fit big.nys a --online
-    ny -2 fit big.nys a --online --tolerance 0.1 --select uniform
-    ny -2 fit big.nys a --online --tolerance 0.1 --approx nystrom
-    ny -2 fit big.nys a --online --tolerance 0.1 --map laplacian
-    usage --online fit big.nys a --online --tolerance 0.1 --inner randomized
-    ny -2 fit big.nys a --online --tolerance 0.1 --affine
-    ny -2 fit big.nys a --online --tolerance 0.1 --certify
+    for options in "--select uniform" "--approx nystrom" "--map laplacian" "--inner randomized" --affine --certify; do
+        ny -2 fit big.nys a --online --tolerance 0.1 $options
+    done
 }
 
 # bats test_tags=slow
@@ -78,15 +46,13 @@ both_errors() {
     [ "$(field "$output" n)" = 20500 ]
     head -n 100 more.csv >last.csv
     nystream fit big.nys scratch $options --json >scratch.json
-    nystream export big.nys on --part landmarks -o - >first.out
-    nystream export big.nys scratch --part landmarks -o - | cmp first.out -
+    same_exports "big.nys on --part landmarks" "big.nys scratch --part landmarks"
     awk -v a="$(field "$(cat full.json)" trace_error)" \
         -v b="$(field "$(cat scratch.json)" trace_error)" 'BEGIN { exit !(a < 1.01 * b && b < 1.01 * a) }'
     nystream import big.nys last.csv --append -q # what was frozen is looked at, too
     nystream fit big.nys frozen --update full -q
     nystream fit big.nys scratch $options --restart -q
-    nystream export big.nys frozen --part landmarks -o - >first.out
-    nystream export big.nys scratch --part landmarks -o - | cmp first.out -
+    same_exports "big.nys frozen --part landmarks" "big.nys scratch --part landmarks"
 }
 
 @test "an interrupted one goes on and ends with the same bytes, whatever the threads" {
@@ -99,8 +65,7 @@ both_errors() {
     wait $pid || true
     nystream fit big.nys on --online --tolerance 1e-3 --threads 2 -q
     nystream fit big.nys whole --online --tolerance 1e-3 --threads 1 -q
-    nystream export big.nys on -o - >first.out
-    nystream export big.nys whole -o - | cmp first.out -
+    same_exports "big.nys on" "big.nys whole"
 }
 
 @test "the plan counts one pass less" {

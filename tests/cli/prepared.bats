@@ -41,12 +41,9 @@ log='--rows total:10000 --values log1p'
         nystream import p$layout prepared.csv --layout $layout -q
         for options in "--map pca" "--map kpca --landmarks 40" "--scale standard --landmarks 20" \
             "--map isomap --neighbors 20 --connect" "--approx randomized --map svd"; do
-            for s in c p; do
-                # shellcheck disable=SC2086
-                nystream fit $s$layout f $options --seed 1 --restart -q
-                nystream export $s$layout f -o $s.npy -q
-            done
-            cmp c.npy p.npy
+            # shellcheck disable=SC2086
+            for s in c p; do nystream fit $s$layout f $options --seed 1 --restart -q; done
+            same_exports "c$layout f" "p$layout f"
             nystream transform c$layout f --input new.csv --dtype u8 -o c.npy -q
             nystream transform p$layout f --input prepared_new.csv -o p.npy -q
             cmp c.npy p.npy
@@ -59,10 +56,9 @@ log='--rows total:10000 --values log1p'
         nystream import p$layout prepared_new.csv --append -q
         for s in c p; do
             nystream fit $s$layout f --update full -q
-            nystream export $s$layout f -o $s.npy -q
             nystream info $s$layout --json | grep -E 'mean|"n"' >$s.txt
         done
-        cmp c.npy p.npy
+        same_exports "c$layout f" "p$layout f"
         cmp c.txt p.txt
         nystream verify c$layout
     done
@@ -73,16 +69,13 @@ log='--rows total:10000 --values log1p'
     # shellcheck disable=SC2086
     nystream import c counts.svm --layout sparse $log -q
     nystream import p prepared.csv --layout sparse -q
-    for s in c p; do
-        nystream fit $s f --landmarks 30 -q
-        nystream export $s f -o $s.npy -q
-    done
-    cmp c.npy p.npy
+    for s in c p; do nystream fit $s f --landmarks 30 -q; done
+    same_exports "c f" "p f"
     nystream transform p f --input prepared_new.csv -o p.npy -q
-    nystream transform c f --input new.svm -o c.npy -q
-    cmp c.npy p.npy
-    nystream transform c f --input new.csv -o c.npy -q
-    cmp c.npy p.npy
+    for input in new.svm new.csv; do
+        nystream transform c f --input $input -o c.npy -q
+        cmp c.npy p.npy
+    done
 }
 
 @test "info and import tell of it; the store keeps the type that came in" {
@@ -180,11 +173,8 @@ log='--rows total:10000 --values log1p'
         # shellcheck disable=SC2086
         nystream import c$layout counts.csv --dtype u8 --layout $layout $log -q
         nystream import p$layout prepared.csv --layout $layout -q
-        for s in c p; do
-            nystream fit $s$layout f --map pca -q
-            nystream export $s$layout f --part points -o $s.npy -q
-        done
-        cmp c.npy p.npy
+        for s in c p; do nystream fit $s$layout f --map pca -q; done
+        same_exports "c$layout f --part points" "p$layout f --part points"
         writes counts.csv "c$layout f --part points --raw"
     done
 }

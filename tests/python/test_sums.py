@@ -101,20 +101,6 @@ def test_rows_of_any_kind(rows, landmarks, whole, tmp_path):
     assert sums_of(landmarks, rows[:0], iter([])).rows == 0
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
-def test_types(tmp_path, dtype):
-    X = np.random.default_rng(2).integers(0, 90, (400, 5))
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X.astype(dtype))
-    points = X[:40].astype(dtype)
-    result = store.fit("m", landmarks_points=points, gamma=1e-4, components=3)
-    sums = Sums(points, gamma=1e-4, components=3).add(X[:150].astype(dtype))
-    assert sums.report.dtype == {"uint8": "u8", "int16": "i16", "float32": "f32",
-                                 "float64": "f64"}[dtype]
-    again = Sums.from_bytes(sums.to_bytes())
-    agree(again.add(X[150:].astype(dtype)).solve(), result, X)
-
-
 @quick
 def test_rows_are_converted_to_the_type_of_the_landmarks(rows, landmarks):
     for sums in (sums_of(landmarks, rows[:500].astype("float32"), rows[500:]),
