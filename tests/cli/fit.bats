@@ -152,6 +152,13 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     done
 }
 
+@test "points that f32 cannot tell apart are refused, and f64 is not" {
+    { table 300 3; echo 1e12,1e12,1e12; } >far.csv
+    nystream import s far.csv --dtype f64 -q
+    ny -7 fit s a --landmarks 40 --gamma 4
+    ny -0 fit s a --landmarks 40 --gamma 4 --precision f64 -q
+}
+
 @test "products with a kernel that f32 cannot tell apart are refused, and f64 is not" {
     local method kernel
     for offset in 30 1000000; do
