@@ -80,34 +80,35 @@ static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j
     return (kind == OFFSET ? 5000 : 0) + (double)(float)u;
 }
 
-static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, size_t n, size_t d,
-                      const struct ny_kernel *metric)
+static struct cloud cloud_of(enum kind kind, enum ny_dtype dtype, size_t n, size_t d,
+                             const struct ny_kernel *metric)
 {
     const struct ny_geometry_wish wish = {.centred = metric->base == NY_BASE_SQUARE};
     struct ny_ingest_spec ingest_spec = {.d = d, .dtype = dtype};
     struct ny_ingest_rows rows = {.count = n, .consumed = n};
+    struct cloud cloud = {.dtype = dtype, .n = n, .d = d, .x = lend(n * d * sizeof(double))};
     char path[160], *raw = lend(n * d * sizeof(double));
 
-    *cloud = (struct cloud){.dtype = dtype, .n = n, .d = d, .x = lend(n * d * sizeof(double))};
     for (size_t i = 0; i < n * d; i++) {
-        cloud->x[i] = coordinate(kind, dtype, i / d, i % d);
-        if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)cloud->x[i];
-        if (dtype == NY_I16) ((int16_t *)(void *)raw)[i] = (int16_t)cloud->x[i];
-        if (dtype == NY_F32) ((float *)(void *)raw)[i] = (float)cloud->x[i];
-        if (dtype == NY_F32) cloud->x[i] = (double)(float)cloud->x[i];
-        if (dtype == NY_F64) ((double *)(void *)raw)[i] = cloud->x[i];
+        cloud.x[i] = coordinate(kind, dtype, i / d, i % d);
+        if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)cloud.x[i];
+        if (dtype == NY_I16) ((int16_t *)(void *)raw)[i] = (int16_t)cloud.x[i];
+        if (dtype == NY_F32) ((float *)(void *)raw)[i] = (float)cloud.x[i];
+        if (dtype == NY_F32) cloud.x[i] = (double)(float)cloud.x[i];
+        if (dtype == NY_F64) ((double *)(void *)raw)[i] = cloud.x[i];
     }
     rows.values = raw;
-    case_directory(cloud->directory);
-    snprintf(path, sizeof(path), "%s/a.nys", cloud->directory);
-    assert_int_equal(ny_store_create(&cloud->store, ctx, path), NY_OK);
-    assert_int_equal(case_ingest(cloud->store, &ingest_spec, &rows), NY_OK);
-    assert_int_equal(ny_geometry_new(&cloud->geometry, ny_store_rows(cloud->store), &wish), NY_OK);
-    cloud->spec = (struct ny_columns_spec){.ctx = ctx,
-                                           .kernel = metric,
-                                           .params = {.gamma = 0.25},
-                                           .geometry = cloud->geometry,
-                                           .dtype = dtype};
+    case_directory(cloud.directory);
+    snprintf(path, sizeof(path), "%s/a.nys", cloud.directory);
+    assert_int_equal(ny_store_create(&cloud.store, ctx, path), NY_OK);
+    assert_int_equal(case_ingest(cloud.store, &ingest_spec, &rows), NY_OK);
+    assert_int_equal(ny_geometry_new(&cloud.geometry, ny_store_rows(cloud.store), &wish), NY_OK);
+    cloud.spec = (struct ny_columns_spec){.ctx = ctx,
+                                          .kernel = metric,
+                                          .params = {.gamma = 0.25},
+                                          .geometry = cloud.geometry,
+                                          .dtype = dtype};
+    return cloud;
 }
 
 static void cloud_free(struct cloud *cloud)
@@ -116,6 +117,8 @@ static void cloud_free(struct cloud *cloud)
     ny_store_close(cloud->store);
     case_remove(cloud->directory);
 }
+
+OWNS(cloud, cloud_free(at))
 
 static inline double plain_distance(const struct cloud *cloud, size_t i, size_t j)
 {

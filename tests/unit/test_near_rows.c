@@ -47,28 +47,24 @@ static uint32_t *order_of(const struct cloud *cloud)
 TEST(near_rows_are_near)
 {
     for (size_t d = 1; d <= 3; d++) {
-        struct cloud cloud;
+        OWNED(cloud) cloud = cloud_of(SCATTERED, NY_F32, 20000, d, &ny_kernel_euclidean);
         uint32_t *order;
 
-        cloud_new(&cloud, SCATTERED, NY_F32, 20000, d, &ny_kernel_euclidean);
         order = order_of(&cloud);
         assert_true(step(&cloud, order) < step(&cloud, NULL) / 5);
         ny_layout_free(&own);
-        cloud_free(&cloud);
     }
 }
 
 TEST(equal_rows_go_by_their_numbers)
 {
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(SAME, NY_F64, 5000, 3, &ny_kernel_euclidean);
     uint32_t *order;
 
-    cloud_new(&cloud, SAME, NY_F64, 5000, 3, &ny_kernel_euclidean);
     order = order_of(&cloud);
     for (uint32_t i = 0; i < 5000; i++)
         assert_int_equal(order[i], i);
     ny_layout_free(&own);
-    cloud_free(&cloud);
 }
 
 TEST(rows_of_any_type_are_ordered)
@@ -76,12 +72,10 @@ TEST(rows_of_any_type_are_ordered)
     static const enum ny_dtype dtypes[] = {NY_U8, NY_I16, NY_F32, NY_F64};
 
     for (size_t k = 0; k < 4; k++) {
-        struct cloud cloud;
+        OWNED(cloud) cloud = cloud_of(SCATTERED, dtypes[k], 9000, 16, &ny_kernel_euclidean);
 
-        cloud_new(&cloud, SCATTERED, dtypes[k], 9000, 16, &ny_kernel_euclidean);
         order_of(&cloud);
         ny_layout_free(&own);
-        cloud_free(&cloud);
     }
 }
 

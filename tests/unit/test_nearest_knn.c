@@ -69,12 +69,11 @@ static void check_same(const struct ny_measured *a, const struct ny_measured *b,
 static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, size_t t,
                       const struct ny_kernel *metric)
 {
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(kind, dtype, n, d, metric);
     struct ny_measured got = lists_new(n, t), read = lists_new(n, t);
     struct found *all = lend(n * sizeof(*all));
     struct ny_held held;
 
-    cloud_new(&cloud, kind, dtype, n, d, metric);
     CHECK(ny_held_new(&held, ny_store_rows(cloud.store), &cloud.spec, n, n, WORKERS));
     run_knn(&cloud, t, 99, WORKERS, NULL, &read);
     run_knn(&cloud, t, 99, WORKERS, &held, &got);
@@ -99,7 +98,6 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
                 assert_int_equal(got.row[i * t + k], all[k].row);
         }
     }
-    cloud_free(&cloud);
 }
 
 TEST(neighbours_are_those_of_all_pairs)
@@ -137,15 +135,13 @@ TEST(ranges_and_workers_change_nothing)
 {
     enum { N = 7000, T = 5 };
     struct ny_measured a = lists_new(N, T), b = lists_new(N, T);
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(GRID, NY_U8, N, 10, &ny_kernel_euclidean);
 
-    cloud_new(&cloud, GRID, NY_U8, N, 10, &ny_kernel_euclidean);
     run_knn(&cloud, T, 99, 1, NULL, &a);
     for (uint64_t panels = 1; panels < 4; panels++) {
         run_knn(&cloud, T, panels, 3, NULL, &b);
         check_same(&a, &b, N * T);
     }
-    cloud_free(&cloud);
 }
 
 /* Values that are beyond f32 enter no list: one that has room left has not seen all rows. */
@@ -154,10 +150,9 @@ TEST(lists_with_room_prove_nothing)
     enum { N = 500, T = 2 };
     struct ny_measured want = lists_new(N, T), got = lists_new(N, T);
     struct ny_neighbors lists;
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(SCATTERED, NY_F32, N, 5, &ny_kernel_euclidean);
     struct ny_knn knn;
 
-    cloud_new(&cloud, SCATTERED, NY_F32, N, 5, &ny_kernel_euclidean);
     run_knn(&cloud, T, 99, 1, NULL, &want);
     knn = (struct ny_knn){.spec = &cloud.spec,
                           .X = ny_store_rows(cloud.store),
@@ -172,7 +167,6 @@ TEST(lists_with_room_prove_nothing)
     assert_int_equal(ny_knn_measure(&knn, &lists, 0, N, &got), NY_OK);
     check_same(&want, &got, (size_t)N * T);
     ny_neighbors_release(&lists);
-    cloud_free(&cloud);
 }
 
 /* ---- graphs --------------------------------------------------------------------------------- */

@@ -89,7 +89,7 @@ static void newcomers_new(struct newcomers *new, const struct shape *shape, size
 
     *new = (struct newcomers){
         .count = count, .want = lists_new(count * t), .got = lists_new(count * t)};
-    cloud_new(&new->cloud, shape->kind, shape->dtype, shape->n, shape->d, metric);
+    new->cloud = cloud_of(shape->kind, shape->dtype, shape->n, shape->d, metric);
     new->knn = (struct ny_knn){.spec = &new->cloud.spec,
                                .X = ny_store_rows(new->cloud.store),
                                .n = shape->n,
@@ -100,10 +100,7 @@ static void newcomers_new(struct newcomers *new, const struct shape *shape, size
     find_truth(new);
 }
 
-static void newcomers_free(struct newcomers *new)
-{
-    cloud_free(&new->cloud);
-}
+OWNS(newcomers, cloud_free(&at->cloud))
 
 static void check_same(const struct newcomers *new, enum kind kind)
 {
@@ -124,7 +121,7 @@ static void check_same(const struct newcomers *new, enum kind kind)
 static void check_tree(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, size_t t)
 {
     const struct shape shape = {kind, dtype, n, d, t};
-    struct newcomers new;
+    OWNED(newcomers) new;
     struct ny_box_tree tree;
 
     newcomers_new(&new, &shape, 203, &ny_kernel_euclidean);
@@ -135,7 +132,6 @@ static void check_tree(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, 
         check_same(&new, kind);
     }
     ny_tree_release(&tree);
-    newcomers_free(&new);
 }
 
 TEST(a_tree_finds_what_is_nearest)
@@ -192,7 +188,7 @@ static struct ny_sieve_learned by_sieve(struct newcomers *new, double recall, si
 
 static void check_sieve(const struct shape *shape)
 {
-    struct newcomers new;
+    OWNED(newcomers) new;
 
     newcomers_new(&new, shape, 203, &ny_kernel_euclidean);
     for (unsigned workers = 1; workers <= 3; workers++) {
@@ -201,7 +197,6 @@ static void check_sieve(const struct shape *shape)
         check_same(&new, shape->kind);
         memset(new.got.row, 0, new.count * shape->t * sizeof(*new.got.row));
     }
-    newcomers_free(&new);
 }
 
 TEST(a_sieve_finds_what_is_nearest)
@@ -234,14 +229,13 @@ TEST(a_sieve_bears_any_scale)
 {
     for (int sign = -1; sign <= 1; sign += 2) {
         const struct shape shape = {APART, NY_F64, 1500, 12, 5};
-        struct newcomers new;
+        OWNED(newcomers) new;
 
         newcomers_new(&new, &shape, 100, &ny_kernel_euclidean);
         new.cloud.spec.params.gamma = ldexp(1, sign * 300);
         find_truth(&new);
         (void)by_sieve(&new, 1, shape.n);
         check_same(&new, shape.kind);
-        newcomers_free(&new);
     }
 }
 
@@ -250,7 +244,7 @@ TEST(a_sieve_finds_the_nearest_by_cosine)
 {
     for (size_t d = 7; d < 100; d += 40) {
         const struct shape shape = {SCATTERED, NY_F32, 2000, d, 6};
-        struct newcomers new;
+        OWNED(newcomers) new;
 
         newcomers_new(&new, &shape, 300, &ny_kernel_angular);
         (void)by_sieve(&new, 1, shape.n);
@@ -258,7 +252,6 @@ TEST(a_sieve_finds_the_nearest_by_cosine)
             assert_int_equal(new.got.row[i], new.want.row[i]);
             assert_true(fabs(new.got.distance[i] - new.want.distance[i]) < 1e-14);
         }
-        newcomers_free(&new);
     }
 }
 
@@ -276,7 +269,7 @@ static double share_found(const struct newcomers *new)
 TEST(a_sieve_finds_the_share_that_is_asked_for)
 {
     const struct shape shape = {SCATTERED, NY_F32, 4000, 70, 8};
-    struct newcomers new;
+    OWNED(newcomers) new;
 
     newcomers_new(&new, &shape, 1500, &ny_kernel_euclidean);
     for (double recall = 0.8; recall < 1; recall += 0.08) {
@@ -298,7 +291,6 @@ TEST(a_sieve_finds_the_share_that_is_asked_for)
     }
     (void)by_sieve(&new, 1, shape.n);
     check_same(&new, shape.kind);
-    newcomers_free(&new);
 }
 
 /* The cells are looked into by rows of a strip that do not follow one another: in blocks of single
@@ -306,7 +298,7 @@ TEST(a_sieve_finds_the_share_that_is_asked_for)
 TEST(a_share_needs_no_certain_cpu)
 {
     const struct shape shape = {SCATTERED, NY_F32, 3000, 40, 6};
-    struct newcomers new;
+    OWNED(newcomers) new;
 
     newcomers_new(&new, &shape, 600, &ny_kernel_euclidean);
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
@@ -319,35 +311,32 @@ TEST(a_share_needs_no_certain_cpu)
             fail_msg("family %d finds %g of the neighbours, not 0.9", family, share);
     }
     ny_vector_force(NY_CPU_COUNT);
-    newcomers_free(&new);
 }
 
 /* Neighbours that are all 0 far are within any bound. */
 TEST(equal_rows_have_a_reach)
 {
     const struct shape shape = {REPEATED, NY_F32, 3000, 20, 5};
-    struct newcomers new;
+    OWNED(newcomers) new;
 
     newcomers_new(&new, &shape, 600, &ny_kernel_euclidean);
     assert_int_equal(ny_points_read(new.cloud.store, 0, 0, new.count, new.raw), NY_OK);
     find_truth(&new);
     assert_true(by_sieve(&new, 0.9, shape.n).reach.measured > 0);
     assert_true(share_found(&new) >= 0.9);
-    newcomers_free(&new);
 }
 
 /* Rows that the codes do not tell apart have no reach: all of them are searched exactly. */
 TEST(a_share_that_codes_do_not_find_is_all)
 {
     const struct shape shape = {OUTLIER, NY_F64, 9000, 300, 2};
-    struct newcomers new;
+    OWNED(newcomers) new;
     struct ny_sieve_learned learned;
 
     newcomers_new(&new, &shape, 400, &ny_kernel_euclidean);
     learned = by_sieve(&new, 0.99, shape.n);
     assert_int_equal(learned.reach.measured, 0);
     check_same(&new, shape.kind);
-    newcomers_free(&new);
 }
 
 TEST(a_sieve_is_interrupted)
@@ -356,7 +345,7 @@ TEST(a_sieve_is_interrupted)
     struct ny_sieve_learned learned = {0};
     struct ny_sieve_lot rows = {.raw = NULL, .count = 300, .recall = 0.5};
     struct ny_sieve sieve;
-    struct newcomers new;
+    OWNED(newcomers) new;
 
     newcomers_new(&new, &shape, 300, &ny_kernel_euclidean);
     rows.raw = new.raw;
@@ -364,7 +353,6 @@ TEST(a_sieve_is_interrupted)
     ny_context_interrupt(ctx, SIGINT);
     assert_int_equal(ny_sieve_search(&sieve, &rows, &new.got, &learned), NY_EINTERRUPTED);
     ny_sieve_release(&sieve);
-    newcomers_free(&new);
 }
 
 AROUND_ALL(start, stop)

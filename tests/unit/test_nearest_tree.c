@@ -99,16 +99,14 @@ static void check_same(const struct cloud *cloud, enum kind kind, size_t t, cons
 
 static void check_cloud(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, size_t t)
 {
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(kind, dtype, n, d, &ny_kernel_euclidean);
     struct lists want = lists_new(n, t), got = lists_new(n, t);
 
-    cloud_new(&cloud, kind, dtype, n, d, &ny_kernel_euclidean);
     by_pairs(&cloud, t, &want);
     by_tree(&cloud, t, 0, 1, &got);
     check_same(&cloud, kind, t, &got, &want);
     by_tree(&cloud, t, n / 3, 2, &got);
     check_same(&cloud, kind, t, &got, &want);
-    cloud_free(&cloud);
 }
 
 TEST(lists_are_those_of_all_pairs)
@@ -169,33 +167,29 @@ TEST(families_of_vector_code_agree_with_themselves)
 TEST(ranges_and_workers_change_nothing)
 {
     enum { N = 9000, T = 5 };
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(SCATTERED, NY_F32, N, 3, &ny_kernel_euclidean);
     struct lists want = lists_new(N, T), got = lists_new(N, T);
 
-    cloud_new(&cloud, SCATTERED, NY_F32, N, 3, &ny_kernel_euclidean);
     by_tree(&cloud, T, N, 1, &want);
     for (unsigned workers = 1; workers <= 3; workers++)
         for (size_t rows = N; rows > 700; rows /= 3) {
             by_tree(&cloud, T, rows, workers, &got);
             check_same(&cloud, SCATTERED, T, &got, &want);
         }
-    cloud_free(&cloud);
 }
 
 /* Counts boxes, rows and places of lists that are looked at for all rows. */
 static double work_for(enum kind kind, size_t n)
 {
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(kind, NY_F32, n, 3, &ny_kernel_euclidean);
     struct ny_knn knn;
     struct ny_box_tree tree;
     struct ny_tree_work work;
 
-    cloud_new(&cloud, kind, NY_F32, n, 3, &ny_kernel_euclidean);
     knn = knn_of(&cloud, 5, 1);
     CHECK(ny_tree_new(&tree, &knn));
     CHECK(ny_tree_pilot(&tree, tree.leaves, &work));
     ny_tree_release(&tree);
-    cloud_free(&cloud);
     return (double)(work.boxes + work.rows + work.moves);
 }
 
@@ -215,13 +209,12 @@ TEST(copies_of_a_point_cost_no_more_than_others)
 
 TEST(a_tree_beyond_the_budget_is_refused)
 {
-    struct cloud cloud;
+    OWNED(cloud) cloud = cloud_of(SCATTERED, NY_F32, 50000, 3, &ny_kernel_euclidean);
     struct ny_knn knn;
     struct ny_layout counted = {0};
     struct ny_box_tree tree;
     size_t limit = ny_memory_limit(ctx), used;
 
-    cloud_new(&cloud, SCATTERED, NY_F32, 50000, 3, &ny_kernel_euclidean);
     knn = knn_of(&cloud, 5, 2);
     used = ny_memory_used(ctx);
     ny_tree_count(&counted, &knn);
@@ -230,7 +223,6 @@ TEST(a_tree_beyond_the_budget_is_refused)
     ny_tree_release(&tree);
     assert_int_equal(ny_memory_used(ctx), used);
     ny_context_set_memory(ctx, limit);
-    cloud_free(&cloud);
 }
 
 AROUND_ALL(start, stop)
