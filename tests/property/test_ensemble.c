@@ -184,12 +184,11 @@ static size_t check(const struct small *set, enum small_tiles tiles,
                                  .weights = e.weights};
     double U[N * P], tolerance = tolerances[tiles];
     struct ny_solution solution;
-    struct wanted w;
+    struct wanted w = wanted_of(set, normalisation, false, set->m, tiles != SMALL_F64);
     size_t count = 0, negative = 0;
 
     e.m = set->m - S * (size_t)e.weights;
     if (!e.rank) e.rank = M;
-    wanted_new(&w, set, normalisation, false, set->m, tiles != SMALL_F64);
     e.set = set;
     e.w = &w;
     e.normalisation = normalisation;
@@ -224,9 +223,8 @@ TEST(uniform_weights)
     static const size_t counts[] = {1, 3, 5};
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = small_of((enum small_kernel)kernel, N, D, M);
 
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
         for (size_t c = 0; c < NORMALISATIONS; c++)
             for (size_t k = 0; k < 3; k++)
                 for (size_t rank = 0; rank < 3; rank += 2) {
@@ -251,9 +249,8 @@ TEST(fitted_weights)
         for (size_t c = 0; c < NORMALISATIONS - 1; c++)
             for (int weights = NY_WEIGHTS_EXPONENTIAL; weights <= NY_WEIGHTS_RIDGE; weights++) {
                 struct experts e = {.count = 4, .weights = (enum ny_weights)weights};
-                struct small set;
+                struct small set = small_of(kernels[k], N, D, M + S * (size_t)weights);
 
-                small_new(&set, kernels[k], N, D, M + S * (size_t)weights);
                 check(&set, SMALL_F64, normalisations[c], e);
                 check(&set, SMALL_F32_GRAM64, normalisations[c], e);
             }
@@ -266,9 +263,8 @@ TEST(a_negative_weight)
     static const size_t landmarks[M] = {0, 3, 1, 4, 7, 10, 2, 5, 13, 16, 19, 22};
     struct experts e = {.count = 3, .weights = NY_WEIGHTS_RIDGE};
     size_t negative = 0;
-    struct small set;
+    struct small set = small_of(SMALL_RBF, N, D, M + 2 * S);
 
-    small_new(&set, SMALL_RBF, N, D, M + 2 * S);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++)
             set.K[i * N + j] = 0.2 * set.K[i * N + j] + (i % 3 == j % 3);

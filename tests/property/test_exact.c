@@ -16,15 +16,17 @@ static const struct ny_method *const methods[] = {
 enum { METHODS = 6 };
 
 /* Every row a landmark, in order. */
-static void all_rows(struct small *set, enum small_kernel kernel)
+static struct small all_rows(enum small_kernel kernel)
 {
-    small_new(set, kernel, N, D, N);
-    memset(set->a, 0, sizeof(set->a));
+    struct small set = small_of(kernel, N, D, N);
+
+    memset(set.a, 0, sizeof(set.a));
     for (size_t j = 0; j < N; j++) {
-        set->D[j] = j;
+        set.D[j] = j;
         for (size_t i = 0; i < N; i++)
-            set->a[j] += set->K[i * N + j] / N;
+            set.a[j] += set.K[i * N + j] / N;
     }
+    return set;
 }
 
 /* K normalised by its true averages. */
@@ -84,9 +86,8 @@ TEST(eigenpairs_of_k)
                                                            NY_DIVIDED_LANDMARKS};
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = all_rows((enum small_kernel)kernel);
 
-        all_rows(&set, (enum small_kernel)kernel);
         for (size_t c = 0; c < 3; c++) {
             check_exact(&set, SMALL_F64, normalisations[c]);
             check_exact(&set, SMALL_F32, normalisations[c]);
@@ -100,9 +101,8 @@ TEST(no_error_at_full_rank)
     struct ny_problem problem = {.ctx = ctx, .normalisation = NY_RAW, .components = N};
     double *U = lend(N * N * sizeof(*U));
     OWNED(ny_solution) solution;
-    struct small set;
+    struct small set = all_rows(SMALL_NARROW);
 
-    all_rows(&set, SMALL_NARROW);
     assert_int_equal(small_solve(&set, &ny_method_exact, SMALL_F64, &problem, &solution, U), NY_OK);
     assert_int_equal(solution.rank_effective, N);
     assert_near(solution.trace - solution.trace_approx, 0, 1e-13 * solution.trace);
@@ -113,9 +113,8 @@ TEST(every_method_is_exact_over_all_rows)
 {
     static const enum ny_normalisation normalisations[] = {NY_RAW, NY_CENTRED_LANDMARKS,
                                                            NY_CENTRED_IMPLICIT};
-    struct small set;
+    struct small set = all_rows(SMALL_NARROW);
 
-    all_rows(&set, SMALL_NARROW);
     for (size_t c = 0; c < 3; c++) {
         double values[N], *V = lend(N * N * sizeof(*V)), *K = normalised(&set, normalisations[c]);
 
@@ -171,12 +170,11 @@ TEST(errors_against_exact)
                                          .inner = NY_INNER_EXACT,
                                          .experts = 2};
             OWNED(ny_solution) solution;
-            struct small set;
+            struct small set = small_of(SMALL_RBF, N, D, sizes[s]);
             double U[N * P];
 
-            small_new(&set, SMALL_RBF, N, D, sizes[s]);
             if (methods[i]->all_rows) {
-                all_rows(&set, SMALL_RBF);
+                set = all_rows(SMALL_RBF);
             }
             CHECK(small_solve(&set, methods[i], SMALL_F64, &problem, &solution, U));
             errors[s][i] = error_of(set.K, U, solution.values);

@@ -64,10 +64,9 @@ TEST(B_is_the_least_squares_solution)
 
     ny_gaussian(3, NY_STREAM_RANGE, 0, omega, N * R);
     for (size_t k = 0; k < 3; k++) {
-        struct small set;
+        struct small set = small_of(kernels[k], N, D, R);
         double largest = 0;
 
-        small_new(&set, kernels[k], N, D, R);
         run(set.K, V, Y, B);
         brute_multiply_t(V, V, gram, N, R, R);
         for (size_t i = 0; i < R * R; i++)
@@ -89,9 +88,8 @@ TEST(a_matrix_of_low_rank_is_exact)
 {
     double V[N * R], Y[N * R], B[R * R], vectors[R * R], values[R];
     double *exact = lend(N * sizeof(double)), *all = lend(N * N * sizeof(double));
-    struct small set;
+    struct small set = small_of(SMALL_LINEAR, N, D, R);
 
-    small_new(&set, SMALL_LINEAR, N, D, R);
     run(set.K, V, Y, B);
     brute_eigen(B, R, values, vectors);
     brute_eigen(set.K, N, exact, all);

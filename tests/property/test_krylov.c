@@ -45,11 +45,10 @@ static void check_exact(const struct small *set, enum small_tiles tiles,
     struct ny_problem problem = problem_of(normalisation, affine, power ? 3 : M, power);
     double tolerance = tolerances[tiles], U[N * P];
     OWNED(ny_solution) solution;
-    struct wanted w;
+    struct wanted w = wanted_of(set, normalisation, affine, M, tiles != SMALL_F64);
     size_t count = 0;
 
     if (ny_divided(normalisation) && tiles != SMALL_F64) tolerance *= 10;
-    wanted_new(&w, set, normalisation, affine, M, tiles != SMALL_F64);
     assert_int_equal(small_solve(set, &ny_method_krylov, tiles, &problem, &solution, U), NY_OK);
     while (count < P && w.values[count] > 1e-9 * w.values[0])
         count++;
@@ -79,9 +78,8 @@ TEST(a_block_of_all_space_gives_the_exact_pairs)
                  {NY_CENTRED_IMPLICIT, true}};
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = small_of((enum small_kernel)kernel, N, D, M);
 
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
         for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
             check_exact(&set, SMALL_F64, cases[c].normalisation, cases[c].affine, 0);
             check_exact(&set, SMALL_F32_GRAM64, cases[c].normalisation, cases[c].affine, 0);
@@ -120,11 +118,9 @@ TEST(residuals_are_what_is_reported)
 
     for (size_t c = 0; c < sizeof(all) / sizeof(all[0]); c++) {
         double last[P] = {0}, first_residual = 0;
-        struct small set;
-        struct wanted w;
+        struct small set = small_of(SMALL_RBF, N, D, LARGE);
+        struct wanted w = wanted_of(&set, all[c], false, LARGE, false);
 
-        small_new(&set, SMALL_RBF, N, D, LARGE);
-        wanted_new(&w, &set, all[c], false, LARGE, false);
         for (unsigned power = 0; power < 3; power++) {
             struct ny_problem problem = problem_of(all[c], false, 1, power);
             OWNED(ny_solution) solution;
@@ -154,7 +150,7 @@ TEST(the_last_block_fills_what_is_left)
     struct small set;
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
+        set = small_of((enum small_kernel)kernel, N, D, M);
         check_exact(&set, SMALL_F64, NY_RAW, false, 9);
         check_exact(&set, SMALL_F64, NY_CENTRED_IMPLICIT, false, 9);
     }
@@ -164,17 +160,15 @@ TEST(the_last_block_fills_what_is_left)
 TEST(of_a_rank)
 {
     static const enum ny_normalisation all[] = {NY_RAW, NY_CENTRED_LANDMARKS, NY_CENTRED_IMPLICIT};
-    struct small set;
+    struct small set = small_of(SMALL_RBF, N, D, M);
 
-    small_new(&set, SMALL_RBF, N, D, M);
     for (size_t c = 0; c < 3; c++) {
         struct ny_problem problem = problem_of(all[c], false, M, 0);
         OWNED(ny_solution) solution;
-        struct wanted w;
+        struct wanted w = wanted_of(&set, all[c], false, 8, false);
         double U[N * P];
 
         problem.rank = 8;
-        wanted_new(&w, &set, all[c], false, 8, false);
         CHECK(small_solve(&set, &ny_method_krylov, SMALL_F64, &problem, &solution, U));
         check_pairs(&set, &w, solution.values, U, P, 1e-9);
         check_certificate(&w, &solution, P, 1e-9);
@@ -190,10 +184,9 @@ TEST(eigenvectors_of_W_are_for_deficient_ranks)
     for (size_t k = 0; k < 2; k++) {
         struct ny_problem problem = problem_of(NY_CENTRED_LANDMARKS, false, 3, 1);
         struct ny_krylov krylov;
-        struct small set;
+        struct small set = small_of(kernels[k], N, D, M);
         double W[M * M];
 
-        small_new(&set, kernels[k], N, D, M);
         for (size_t i = 0; i < M * M; i++)
             W[i] = set.K[set.D[i / M] * N + set.D[i % M]];
         problem.m = M;

@@ -81,10 +81,9 @@ static void check_pairs(enum net_shape shape, size_t n, size_t wanted, double ga
 {
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_of(shape, n);
     double *L, *value, *V, last;
 
-    net_of(&net, shape, n);
     make(&made, ctx, &net, gamma);
     n = made.graph.n;
     L = dense_weights(&net, &made.graph, made.gamma);
@@ -141,11 +140,10 @@ TEST(test_nearly_disconnected)
 {
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_of(DUMBBELL, 1000);
     double *L, value[3], *V;
-    size_t n = 1000;
+    size_t n;
 
-    net_of(&net, DUMBBELL, n);
     make(&made, ctx, &net, -1);
     n = made.graph.n;
     L = dense_weights(&net, &made.graph, made.gamma);
@@ -187,9 +185,8 @@ TEST(test_many_groups)
     enum { GROUPS = 60, SIDE = 30, GROUP = SIDE * SIDE };
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_new(GROUPS * GROUP, 5);
 
-    net_new(&net, GROUPS * GROUP, 5);
     for (size_t i = 0; i < net.n; i++) {
         size_t x = i % SIDE, y = i % GROUP / SIDE;
         double far = 0.2 + (double)((uint32_t)(i * 2654435761U) >> 25) / 50;
@@ -222,9 +219,8 @@ TEST(test_mesh)
     const double expected = (1 - cos(2 * acos(-1) / SIDE)) / 2;
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_new((size_t)SIDE * SIDE, 2);
 
-    net_new(&net, (size_t)SIDE * SIDE, 2);
     for (size_t i = 0; i < net.n; i++) {
         net_link(&net, i, i / SIDE * SIDE + (i + 1) % SIDE, 1);
         net_link(&net, i, (i + SIDE) % net.n, 1);
@@ -245,9 +241,8 @@ TEST(test_loops)
     struct ny_lobpcg solver;
     struct ny_coarse coarse;
     OWNED(made) made;
-    struct net net;
+    struct net net = net_of(SHEET, 600);
 
-    net_of(&net, SHEET, 600);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_coarse_new(&coarse, &l, &made.affinity, false), NY_OK);
     assert_int_equal(ny_lobpcg_new(&solver, &coarse.affinity, 9, 5, NULL), NY_OK);
@@ -263,9 +258,8 @@ TEST(test_start)
 {
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_of(SHEET, 5000);
 
-    net_of(&net, SHEET, 5000);
     make(&made, ctx, &net, -1);
     solve(&solver, &made, 11);
     assert_true(solver.at->steps > 0 && solver.at->steps <= 9);
@@ -277,9 +271,8 @@ TEST(test_vanishing)
     struct ny_components components;
     struct ny_affinity affinity;
     struct ny_edges graph;
-    struct net net;
+    struct net net = net_new(20, 1);
 
-    net_new(&net, 20, 1);
     for (size_t i = 0; i + 1 < 20; i++)
         net_link(&net, i, i + 1, i < 18 ? 1 : 50);
     assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
@@ -298,10 +291,9 @@ TEST(test_bytes)
 {
     struct ny_lobpcg solver, other;
     OWNED(made) made;
-    struct net net;
+    struct net net = net_of(SHEET, 5000);
     size_t bytes;
 
-    net_of(&net, SHEET, 5000);
     ny_context_set_threads(ctx, 1);
     make(&made, ctx, &net, -1);
     solve(&solver, &made, 4);
@@ -332,9 +324,8 @@ TEST(test_gram)
     double G[(8 + W) * W];
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_of(SHEET, N);
 
-    net_of(&net, SHEET, N);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 3, 5, NULL), NY_OK);
     assert_int_equal(solver.columns, 8);
@@ -361,9 +352,8 @@ TEST(test_foreign_states)
     const double directions[] = {NAN, -1, 1e9, INFINITY};
     struct ny_lobpcg solver;
     struct made made;
-    struct net net;
+    struct net net = net_of(SHEET, 2000);
 
-    net_of(&net, SHEET, 2000);
     make(&made, ctx, &net, -1);
     for (size_t i = 0; i < sizeof(directions) / sizeof(directions[0]); i++) {
         double *image = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_lobpcg_state_bytes(2000, 4));
@@ -373,7 +363,7 @@ TEST(test_foreign_states)
         ny_lobpcg_release(&solver);
     }
     unmake(&made);
-    net_of(&net, SHEET, 100);
+    net = net_of(SHEET, 100);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, NULL), NY_OK);
     assert_int_equal(ny_lobpcg_step(&solver), NY_ENUMERIC);
@@ -387,9 +377,8 @@ TEST(test_dependent)
 {
     OWNED(made) made;
     OWNED(ny_lobpcg) solver;
-    struct net net;
+    struct net net = net_of(SHEET, 2000);
 
-    net_of(&net, SHEET, 2000);
     make(&made, ctx, &net, -1);
     assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, NULL), NY_OK);
     memset(solver.w, 0, solver.n * solver.stride * sizeof(double));

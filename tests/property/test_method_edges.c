@@ -85,9 +85,8 @@ TEST(ties_are_of_six_digits)
 TEST(an_indefinite_kernel)
 {
     double values[M], V[M * M], W[M * M], U[N * P], positive = 0, negative = 0;
-    struct small set;
+    struct small set = small_of(SMALL_LINEAR, N, 2, M);
 
-    small_new(&set, SMALL_LINEAR, N, 2, M);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++)
             set.K[i * N + j] -= 120 * cos(0.7 * ((double)i - (double)j)); /* rank 2 */
@@ -129,9 +128,8 @@ TEST(a_spectrum_that_falls_to_rounding)
     double *U = lend(ROWS * P * sizeof(*U));
 
     for (size_t kernel = 0; kernel < 3; kernel++) {
-        struct small set;
+        struct small set = small_of(kernels[kernel], ROWS, 2, LANDMARKS);
 
-        small_new(&set, kernels[kernel], ROWS, 2, LANDMARKS);
         for (size_t c = 0; c < 6; c++) {
             struct ny_problem problem = wanted_problem(ctx, centrings[c % 3], 0);
             OWNED(ny_solution) solution;
@@ -179,12 +177,11 @@ TEST(what_has_no_answer_is_an_error)
 {
     struct ny_problem problem = wanted_problem(ctx, NY_RAW, 0);
     uint64_t limit = ny_context_memory(ctx);
-    struct small set;
+    struct small set = small_of(SMALL_RBF, N, D, 1);
 
     problem.affine = true;
-    small_new(&set, SMALL_RBF, N, D, 1);
     solve_fails(&set, &ny_method_projected, problem, NY_ENUMERIC);
-    small_new(&set, SMALL_RBF, N, D, M);
+    set = small_of(SMALL_RBF, N, D, M);
     set.K[set.D[3] * N + set.D[2]] = set.K[set.D[2] * N + set.D[3]] = NAN;
     for (size_t method = 0; method < 3; method++)
         solve_fails(&set, all[method], wanted_problem(ctx, NY_RAW, 0), NY_ENUMERIC);

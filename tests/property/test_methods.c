@@ -37,13 +37,12 @@ static void check_projected(const struct small *set, enum small_tiles tiles,
     struct ny_problem problem = wanted_problem(ctx, centring, rank);
     double tolerance = tolerances[tiles], U[N * P];
     OWNED(ny_solution) solution;
-    struct wanted w;
+    struct wanted w = wanted_of(set, centring, affine, rank ? rank : M, tiles != SMALL_F64);
     size_t count = 0;
 
     /* A row that hardly any landmark reaches has a small degree, which divides its rounding too. */
     if (ny_divided(centring) && tiles != SMALL_F64) tolerance *= 10;
     problem.affine = affine;
-    wanted_new(&w, set, centring, affine, rank ? rank : M, tiles != SMALL_F64);
     assert_int_equal(small_solve(set, &ny_method_projected, tiles, &problem, &solution, U), NY_OK);
     while (count < P && w.values[count] > 1e-9 * w.values[0])
         count++;
@@ -63,9 +62,8 @@ static void projected_everywhere(enum ny_normalisation centring, bool affine)
     size_t in_f32 = 0;
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = small_of((enum small_kernel)kernel, N, D, M);
 
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
         if (chosen(&set) == NY_GRAM_F32) {
             check_projected(&set, SMALL_F32, centring, affine, 0);
             in_f32++;
@@ -123,9 +121,8 @@ TEST(projected_affine_over_landmarks)
 TEST(projected_of_a_rank)
 {
     static const size_t ranks[] = {3, 8};
-    struct small set;
+    struct small set = small_of(SMALL_RBF, N, D, M);
 
-    small_new(&set, SMALL_RBF, N, D, M);
     for (size_t i = 0; i < 2; i++) {
         check_projected(&set, SMALL_F64, NY_RAW, false, ranks[i]);
         check_projected(&set, SMALL_F64, NY_CENTRED_IMPLICIT, false, ranks[i]);
@@ -144,9 +141,8 @@ static void check_nystrom(const struct small *set, enum small_tiles tiles,
     struct ny_problem problem = wanted_problem(ctx, centring, rank);
     double values[M], V[M * M], U[N * P], u[N];
     OWNED(ny_solution) solution;
-    struct wanted w;
+    struct wanted w = wanted_of(set, centring, false, rank ? rank : P, tiles != SMALL_F64);
 
-    wanted_new(&w, set, centring, false, rank ? rank : P, tiles != SMALL_F64);
     assert_int_equal(small_solve(set, &ny_method_nystrom, tiles, &problem, &solution, U), NY_OK);
     assert_int_equal(solution.rank_effective, w.rank);
     brute_eigen(w.W, M, values, V);
@@ -189,9 +185,8 @@ TEST(nystrom)
     static const size_t ranks[] = {0, 4, 9};
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = small_of((enum small_kernel)kernel, N, D, M);
 
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
         for (size_t c = 0; c < 4; c++)
             for (size_t r = 0; r < 3; r++) {
                 check_nystrom(&set, SMALL_F64, centrings[c], ranks[r]);
@@ -219,9 +214,8 @@ TEST(nystrom_randomized)
 {
     enum { LARGE = 80, ROWS = 120 };
     double exact[3], inner[3], U[3 * ROWS], V[3 * ROWS];
-    struct small set;
+    struct small set = small_of(SMALL_RBF, ROWS, D, LARGE);
 
-    small_new(&set, SMALL_RBF, ROWS, D, LARGE);
     solve_nystrom(&set, NY_INNER_EXACT, 3, 0, exact, U);
     for (size_t range = 0; range < 2; range++) {
         double tolerance = range == 0 ? 1e-12 : 5e-3;
@@ -251,9 +245,8 @@ static void check_columns(const struct small *set, enum small_tiles tiles,
     struct ny_problem problem = wanted_problem(ctx, centring, 0);
     double G[M * M], squares[M], V[M * M], U[N * P], u[N];
     struct ny_solution solution;
-    struct wanted w;
+    struct wanted w = wanted_of(set, centring, false, M, tiles != SMALL_F64);
 
-    wanted_new(&w, set, centring, false, M, tiles != SMALL_F64);
     assert_int_equal(small_solve(set, &ny_method_column, tiles, &problem, &solution, U), NY_OK);
     brute_multiply_t(w.C, w.C, G, N, M, M);
     brute_eigen(G, M, squares, V);
@@ -282,9 +275,8 @@ static void check_columns(const struct small *set, enum small_tiles tiles,
 TEST(column)
 {
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = small_of((enum small_kernel)kernel, N, D, M);
 
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
         for (int tiles = SMALL_F32_GRAM64; tiles < SMALL_TILES; tiles++) {
             check_columns(&set, (enum small_tiles)tiles, NY_RAW);
             check_columns(&set, (enum small_tiles)tiles, NY_CENTRED_LANDMARKS);

@@ -54,10 +54,9 @@ static void check_product(const struct made *made, const double *A, double shift
 TEST(test_products)
 {
     OWNED(made) made;
-    struct net net;
+    struct net net = net_of(SHEET, 300);
     double *A;
 
-    net_of(&net, SHEET, 300);
     make(&made, ctx, &net, -1);
     A = dense_weights(&net, &made.graph, made.gamma);
     for (int way = 0; way < 4; way++)
@@ -68,15 +67,14 @@ TEST(test_products)
 TEST(test_gamma)
 {
     struct made made;
-    struct net net;
+    struct net net = net_new(12, 1);
 
-    net_new(&net, 12, 1);
     for (size_t i = 0; i + 1 < 12; i++)
         net_link(&net, i, i + 1, i < 9 ? (double)i + 1 : 0);
     make(&made, ctx, &net, -1);
     assert_true(fabs(made.gamma - 0.04) < 1e-9);
     unmake(&made);
-    net_new(&net, 3, 1);
+    net = net_new(3, 1);
     net_link(&net, 0, 1, 0);
     net_link(&net, 1, 2, 0);
     make(&made, ctx, &net, -1);
@@ -93,11 +91,10 @@ static void check_coarse(enum net_shape shape, size_t n, bool joined)
     OWNED(made) made;
     OWNED(ny_layout) own = {.ctx = ctx};
     struct ny_coarse coarse;
-    struct net net;
+    struct net net = net_of(shape, n);
     double *A, *C;
     size_t m, *nodes;
 
-    net_of(&net, shape, n);
     make(&made, ctx, &net, -1);
     n = made.graph.n;
     assert_int_equal(ny_coarse_new(&coarse, &own, &made.affinity, joined), NY_OK);
@@ -138,11 +135,10 @@ TEST(test_coarse_bytes)
     struct ny_layout l = {.ctx = ctx}, counted = {0};
     struct ny_coarse coarse;
     OWNED(made) made;
-    struct net net;
+    struct net net = net_new(N, TIES);
     size_t before, entries;
 
     if (getenv("NYSTREAM_SANITIZER")) skip(); /* its blocks are all copied */
-    net_new(&net, N, TIES);
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < TIES; k++)
             net_link(&net, i, (i + 1 + ny_hash64(k, NY_STREAM_DATA, i) % (N - 1)) % N, 1);
@@ -215,10 +211,9 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     struct ny_grid *grid = &grids.grid[0];
     OWNED(made) made;
     OWNED(ny_layout) own = {.ctx = ctx};
-    struct net net;
+    struct net net = net_of(shape, n);
     double *A, *y, *b, before, after;
 
-    net_of(&net, shape, n);
     make(&made, ctx, &net, -1);
     n = made.graph.n;
     A = dense_weights(&net, &made.graph, made.gamma);

@@ -56,10 +56,9 @@ static size_t check(const struct small *set, enum small_tiles tiles,
     double values[M], V[M * M], U[N * P], Q[P * N], rounding = tiles == SMALL_F64 ? 1e-14 : 1e-7;
     double allowed[P] = {0};
     struct ny_solution solution;
-    struct wanted w;
+    struct wanted w = wanted_of(set, normalisation, false, P, tiles != SMALL_F64);
     size_t sound = 0;
 
-    wanted_new(&w, set, normalisation, false, P, tiles != SMALL_F64);
     CHECK(small_solve(set, &ny_method_orthonystrom, tiles, &problem, &solution, U));
     brute_eigen(w.W, M, values, V);
     for (size_t k = 0; k < w.rank && sound == k; k++) {
@@ -103,9 +102,8 @@ TEST(every_kernel_and_normalisation)
     size_t sound[SMALL_KERNELS][2] = {{0}};
 
     for (int kernel = 0; kernel < SMALL_KERNELS; kernel++) {
-        struct small set;
+        struct small set = small_of((enum small_kernel)kernel, N, D, M);
 
-        small_new(&set, (enum small_kernel)kernel, N, D, M);
         for (size_t c = 0; c < 4; c++) {
             if (ny_divided(normalisations[c]) && kernel == SMALL_LINEAR) continue;
             sound[kernel][0] += check(&set, SMALL_F32_GRAM64, normalisations[c]);
@@ -125,10 +123,9 @@ TEST(columns_of_rounding_are_dropped)
     struct ny_problem problem = {
         .ctx = ctx, .normalisation = NY_RAW, .components = P, .inner = NY_INNER_EXACT};
     struct ny_solution solution;
-    struct small set;
+    struct small set = small_of(SMALL_RBF, N, D, M);
     double U[N * P];
 
-    small_new(&set, SMALL_RBF, N, D, M);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < N; j++)
             set.K[i * N + j] = i == j ? 1 : 0;

@@ -86,10 +86,9 @@ TEST(it_is_the_range_of_powers)
     static const enum small_kernel kernels[] = {SMALL_RBF, SMALL_WIDE, SMALL_LINEAR};
 
     for (size_t k = 0; k < 3; k++) {
-        struct small set;
+        struct small set = small_of(kernels[k], N, D, R);
         double wanted[R], found[R], exact[N], *V = lend(N * N * sizeof(*V));
 
-        small_new(&set, kernels[k], N, D, R);
         brute_eigen(set.K, N, exact, V);
         for (unsigned power = 0; power < 4; power++) {
             wanted_values(set.K, power, 5, wanted);

@@ -4,22 +4,19 @@
 #include "nystream.h"
 #include "support/test.h"
 
-void net_new(struct net *net, size_t n, size_t t)
+struct net net_new(size_t n, size_t t)
 {
-    net->n = n;
-    net->t = t;
-    net->row = lend(n * t * sizeof(uint32_t));
-    net->distance = lend(n * t * sizeof(float));
+    struct net net = {.n = n, .t = t};
+
+    net.row = lend(n * t * sizeof(uint32_t));
+    net.distance = lend(n * t * sizeof(float));
     for (size_t i = 0; i < n * t; i++) {
-        net->row[i] = NY_NO_ROW;
-        net->distance[i] = INFINITY;
+        net.row[i] = NY_NO_ROW;
+        net.distance[i] = INFINITY;
     }
-    net->lists = (struct ny_lists){.n = n,
-                                   .stored = t,
-                                   .t = t,
-                                   .row = net->row,
-                                   .distance = net->distance,
-                                   .limit = INFINITY};
+    net.lists = (struct ny_lists){
+        .n = n, .stored = t, .t = t, .row = net.row, .distance = net.distance, .limit = INFINITY};
+    return net;
 }
 
 void net_link(struct net *net, size_t from, size_t to, double distance)
@@ -66,37 +63,38 @@ static void add_sheet(struct net *net, size_t first, size_t n)
     }
 }
 
-void net_of(struct net *net, enum net_shape shape, size_t n)
+struct net net_of(enum net_shape shape, size_t n)
 {
     size_t world = shape == SMALL_WORLD ? n
                    : shape == OUTLIER   ? n - 1
                    : shape == FAR_GROUP ? n - GROUP
                                         : 0;
+    struct net net = net_new(n, shape == COMPLETE ? n - 1 : 5);
 
-    net_new(net, n, shape == COMPLETE ? n - 1 : 5);
-    if (shape == SHEET) add_sheet(net, 0, n);
+    if (shape == SHEET) add_sheet(&net, 0, n);
     if (shape == DUMBBELL) {
-        add_sheet(net, 0, n / 2);
-        add_sheet(net, n / 2, n - n / 2);
-        net_link(net, 0, n - 1, 0.17);
+        add_sheet(&net, 0, n / 2);
+        add_sheet(&net, n / 2, n - n / 2);
+        net_link(&net, 0, n - 1, 0.17);
     }
-    if (shape == OUTLIER) net_link(net, n - 1, 0, 11);
-    if (shape == FAR_GROUP) net_link(net, n - 1, 0, 11);
+    if (shape == OUTLIER) net_link(&net, n - 1, 0, 11);
+    if (shape == FAR_GROUP) net_link(&net, n - 1, 0, 11);
     for (size_t i = n - GROUP; shape == FAR_GROUP && i < n; i++)
         for (size_t j = n - GROUP; j < n; j++)
-            if (j != i) net_link(net, i, j, 10.9);
+            if (j != i) net_link(&net, i, j, 10.9);
     for (size_t i = 0; i < n; i++) {
-        if (shape == CYCLE || (shape == PATH && i + 1 < n)) net_link(net, i, (i + 1) % n, 1);
-        if (shape == STAR && i > 0) net_link(net, i, 0, 1);
+        if (shape == CYCLE || (shape == PATH && i + 1 < n)) net_link(&net, i, (i + 1) % n, 1);
+        if (shape == STAR && i > 0) net_link(&net, i, 0, 1);
         for (size_t j = 0; shape == COMPLETE && j < n; j++)
-            if (j != i) net_link(net, i, j, 1);
+            if (j != i) net_link(&net, i, j, 1);
         for (size_t k = 0; i < world && k < 5; k++) {
             size_t step = 1 + ny_hash64(k, NY_STREAM_DATA, i) % (world / 5 - 1) + k * (world / 5);
             size_t j = (i + step) % world;
 
-            net_link(net, i, j, ny_hash01(9, NY_STREAM_DATA, i < j ? i * n + j : j * n + i));
+            net_link(&net, i, j, ny_hash01(9, NY_STREAM_DATA, i < j ? i * n + j : j * n + i));
         }
     }
+    return net;
 }
 
 double *dense_weights(const struct net *net, const struct ny_edges *graph, double gamma)

@@ -12,13 +12,13 @@ struct net {
 };
 
 /* Makes n nodes without edges, with room for t of each; net_link() adds one. */
-void net_new(struct net *net, size_t n, size_t t);
+struct net net_new(size_t n, size_t t);
 void net_link(struct net *net, size_t from, size_t to, double distance);
 
 /* DUMBBELL: two sheets joined by a long edge; OUTLIER, FAR_GROUP: a small world, and a node or a few
  * beside it that are so far out that no f32 holds their weights. */
 enum net_shape { SHEET, SMALL_WORLD, CYCLE, PATH, STAR, COMPLETE, DUMBBELL, OUTLIER, FAR_GROUP };
-void net_of(struct net *net, enum net_shape shape, size_t n);
+struct net net_of(enum net_shape shape, size_t n);
 
 /* The largest component's graph and its affinity; gamma < 0: the automatic one. */
 struct made {

@@ -30,24 +30,25 @@ static double kernel_value(enum small_kernel kernel, const double *x, const doub
     }
 }
 
-void small_new(struct small *set, enum small_kernel kernel, size_t n, size_t d, size_t m)
+struct small small_of(enum small_kernel kernel, size_t n, size_t d, size_t m)
 {
+    struct small set = {.n = n, .d = d, .m = m, .K = lend(n * n * sizeof(double))};
     double *x = lend(n * d * sizeof(*x));
 
-    *set = (struct small){.n = n, .d = d, .m = m, .K = lend(n * n * sizeof(double))};
     ny_gaussian(11, NY_STREAM_DATA, 0, x, n * d);
     for (size_t i = 0; i < n * d && kernel == SMALL_LINEAR; i++)
         x[i] += 10;
     for (size_t j = 0; j < m; j++)
-        set->D[j] = (j * 17 + 5) % n;
+        set.D[j] = (j * 17 + 5) % n;
     for (size_t j = 0; j < m / 4 && kernel == SMALL_DUPLICATES; j++)
-        memcpy(x + set->D[m - 1 - j] * d, x + set->D[j] * d, d * sizeof(*x));
+        memcpy(x + set.D[m - 1 - j] * d, x + set.D[j] * d, d * sizeof(*x));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
-            set->K[i * n + j] = kernel_value(kernel, x + i * d, x + j * d, d);
+            set.K[i * n + j] = kernel_value(kernel, x + i * d, x + j * d, d);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < m; j++)
-            set->a[j] += set->K[set->D[i] * n + set->D[j]] / (double)m;
+            set.a[j] += set.K[set.D[i] * n + set.D[j]] / (double)m;
+    return set;
 }
 
 static double shifted(const struct small *set, size_t row, size_t j)

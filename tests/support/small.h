@@ -24,7 +24,7 @@ struct small {
     double a[SMALL_M_MAX]; /* column means of W */
 };
 
-void small_new(struct small *set, enum small_kernel kernel, size_t n, size_t d, size_t m);
+struct small small_of(enum small_kernel kernel, size_t n, size_t d, size_t m);
 
 /* The precision of tiles and of the sums of their Gram. */
 enum small_tiles { SMALL_F32, SMALL_F32_GRAM64, SMALL_F64, SMALL_TILES };

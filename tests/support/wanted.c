@@ -86,57 +86,58 @@ static double cut_of(const struct small *set, bool divided, bool f32)
     return cut;
 }
 
-void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation centring,
-                       bool affine, size_t rank, bool f32)
+struct wanted wanted_of(const struct small *set, enum ny_normalisation centring, bool affine,
+                        size_t rank, bool f32)
 {
     bool translated = affine && centring != NY_CENTRED_LANDMARKS;
     size_t n = set->n, first = translated ? 1 : 0, m = set->m - first;
     double *K = normalised(set, centring, affine), *B = lend(m * m * sizeof(*B)), *F;
+    struct wanted w = {.m = m};
 
-    w->m = m;
-    w->C = lend(n * m * sizeof(double));
-    w->W = lend(m * m * sizeof(double));
+    w.C = lend(n * m * sizeof(double));
+    w.W = lend(m * m * sizeof(double));
     for (size_t j = 0; j < m; j++) {
         for (size_t i = 0; i < n; i++)
-            w->C[i * m + j] = K[i * n + set->D[first + j]];
+            w.C[i * m + j] = K[i * n + set->D[first + j]];
         for (size_t i = 0; i < m; i++)
-            w->W[i * m + j] = K[set->D[first + i] * n + set->D[first + j]];
+            w.W[i * m + j] = K[set->D[first + i] * n + set->D[first + j]];
     }
-    w->cut = cut_of(set, centring == NY_DIVIDED_LANDMARKS, f32);
-    w->rank = brute_inverse_root(w->W, m, w->cut, rank, B);
-    F = lend_zeros(n * (w->rank + 1) * sizeof(*F));
+    w.cut = cut_of(set, centring == NY_DIVIDED_LANDMARKS, f32);
+    w.rank = brute_inverse_root(w.W, m, w.cut, rank, B);
+    F = lend_zeros(n * (w.rank + 1) * sizeof(*F));
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < w->rank; k++)
+        for (size_t k = 0; k < w.rank; k++)
             for (size_t j = 0; j < m; j++)
-                F[i * w->rank + k] += w->C[i * m + j] * B[k * m + j];
-    w->K = lend_zeros(n * n * sizeof(double));
+                F[i * w.rank + k] += w.C[i * m + j] * B[k * m + j];
+    w.K = lend_zeros(n * n * sizeof(double));
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
-            for (size_t k = 0; k < w->rank; k++)
-                w->K[i * n + j] += F[i * w->rank + k] * F[j * w->rank + k];
+            for (size_t k = 0; k < w.rank; k++)
+                w.K[i * n + j] += F[i * w.rank + k] * F[j * w.rank + k];
     if (centring == NY_DIVIDED_IMPLICIT) { /* by the degrees of K̃ */
         double *d = lend_zeros(n * sizeof(*d));
 
         for (size_t i = 0; i < n * n; i++)
-            d[i / n] += w->K[i];
+            d[i / n] += w.K[i];
         divide(K, n, d);
-        divide(w->K, n, d);
+        divide(w.K, n, d);
     }
-    w->trace = brute_trace(K, n);
+    w.trace = brute_trace(K, n);
     if (centring == NY_CENTRED_IMPLICIT) { /* K̃ loses its mean, and K as much as K̃ does */
-        w->trace -= brute_trace(w->K, n);
-        brute_centre(w->K, n);
-        w->trace += brute_trace(w->K, n);
+        w.trace -= brute_trace(w.K, n);
+        brute_centre(w.K, n);
+        w.trace += brute_trace(w.K, n);
     }
-    w->trace_approx = brute_trace(w->K, n);
+    w.trace_approx = brute_trace(w.K, n);
     if (centring == NY_CENTRED_IMPLICIT) brute_centre(K, n);
-    w->error = 0;
+    w.error = 0;
     for (size_t i = 0; i < n * n; i++)
-        w->error += pow(K[i] - w->K[i], 2);
-    w->error = sqrt(w->error);
-    w->values = lend(n * sizeof(double));
-    w->V = lend(n * n * sizeof(double));
-    brute_eigen(w->K, n, w->values, w->V);
+        w.error += pow(K[i] - w.K[i], 2);
+    w.error = sqrt(w.error);
+    w.values = lend(n * sizeof(double));
+    w.V = lend(n * n * sizeof(double));
+    brute_eigen(w.K, n, w.values, w.V);
+    return w;
 }
 
 double sign_of(const struct small *set, const double *u, size_t stride)

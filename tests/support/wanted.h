@@ -24,8 +24,8 @@ struct wanted {
     double error; /* ‖K − K̃‖_F of the normalised K, implicit averages taken of both */
 };
 
-void wanted_new(struct wanted *w, const struct small *set, enum ny_normalisation centring,
-                bool affine, size_t rank, bool f32);
+struct wanted wanted_of(const struct small *set, enum ny_normalisation centring, bool affine,
+                        size_t rank, bool f32);
 
 /* −1 where the entry of u over D that decides the sign — largest magnitude, ties within 1e-6
  * broken by the first — is negative. Row i of u is u[i·stride]. */

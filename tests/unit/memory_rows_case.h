@@ -113,17 +113,19 @@ static inline void make_sparse(struct rows *rows)
     rows->memory.kept.index_bytes = rows->memory.kept.start_bytes = shape->index_bytes;
 }
 
-static inline void make_rows(struct rows *rows, const struct shape *shape)
+static inline struct rows rows_of_shape(const struct shape *shape)
 {
-    *rows = (struct rows){.shape = *shape, .memory = {.name = "the table"}};
-    rows->memory.kept.dtype = shape->dtype;
-    rows->memory.kept.n = shape->n;
-    rows->memory.kept.d = shape->d;
-    rows->memory.kept.how = *shape->how;
+    struct rows rows = {.shape = *shape, .memory = {.name = "the table"}};
+
+    rows.memory.kept.dtype = shape->dtype;
+    rows.memory.kept.n = shape->n;
+    rows.memory.kept.d = shape->d;
+    rows.memory.kept.how = *shape->how;
     if (shape->index_bytes)
-        make_sparse(rows);
+        make_sparse(&rows);
     else
-        make_dense(rows);
+        make_dense(&rows);
+    return rows;
 }
 
 static inline void free_rows(struct rows *rows)

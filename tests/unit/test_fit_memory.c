@@ -87,12 +87,11 @@ TEST(bytes_are_those_of_a_store)
     static const char *const rules[] = {"uniform", "rpcholesky"};
     static const struct ny_method *const methods[] = {&ny_method_nystrom, &ny_method_projected};
     unsigned threads = ny_context_threads(ctx);
-    struct rows rows;
+    struct rows rows = rows_of_shape(&shape);
     struct ny_memory_results *memory;
     json_t *record;
     struct ny_rows *X;
 
-    make_rows(&rows, &shape);
     CHECK(import(&rows, 0));
     CHECK(ny_rows_of_memory(&X, ctx, &rows.memory));
     CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));

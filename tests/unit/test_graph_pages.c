@@ -125,13 +125,12 @@ static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
 static void check_in(const uint32_t *order, enum net_shape shape, size_t n, bool mutual,
                      double limit)
 {
-    struct net net;
+    struct net net = net_of(shape, n);
     struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
     struct ny_components components;
     OWNED(ny_edges) graph, paged;
     struct ny_bridge bridge;
 
-    net_of(&net, shape, n);
     net.lists.mutual = mutual;
     net.lists.limit = limit;
     net.lists.order = order;
@@ -191,12 +190,11 @@ TEST(pages_are_the_graph)
 
 TEST(what_is_damaged_is_noticed)
 {
-    struct net net;
+    struct net net = net_of(DUMBBELL, 2400);
     struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
     struct ny_components components;
     struct ny_edges graph;
 
-    net_of(&net, DUMBBELL, 2400);
     net.lists.limit = 0.1; /* the two sheets are apart */
     assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
     assert_int_equal(components.count, 2);

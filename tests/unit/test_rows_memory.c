@@ -256,9 +256,8 @@ static void check_shape(const struct shape *shape)
     struct ny_rows *M, *S = ny_store_rows(store);
     char got[NY_COLUMN_WORDS_BYTES], want[NY_COLUMN_WORDS_BYTES];
     uint64_t array[2] = {1, 2};
-    struct rows rows;
+    struct rows rows = rows_of_shape(shape);
 
-    make_rows(&rows, shape);
     CHECK(import(&rows, 0));
     CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
     check_all(M, S);
@@ -328,9 +327,8 @@ TEST(rows_at_an_odd_address)
     const size_t bytes = 5000 * 37 * 8;
     char *odd = malloc(bytes + 1);
     struct ny_rows *M;
-    struct rows rows;
+    struct rows rows = rows_of_shape(&shape);
 
-    make_rows(&rows, &shape);
     CHECK(import(&rows, 0));
     memcpy(odd + 1, rows.packed, bytes);
     rows.memory.kept.values = ny_borrowed_of(odd + 1, bytes);
@@ -348,7 +346,7 @@ TEST(blocks_are_cut_by_what_came)
     struct ny_rows *M;
     OWNED(rows) rows;
 
-    make_rows(&rows, &shape);
+    rows = rows_of_shape(&shape);
     rows.memory.entries = 5000 * 140;
     CHECK(import(&rows, rows.memory.entries));
     CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
@@ -366,7 +364,7 @@ TEST(columns_have_names)
     struct ny_rows *M;
     OWNED(rows) rows;
 
-    make_rows(&rows, &shape);
+    rows = rows_of_shape(&shape);
     CHECK(ny_names_append(&names, ctx, "age\0height\0weight", 3));
     rows.memory.columns = &names;
     CHECK(ny_rows_of_memory(&M, ctx, &rows.memory));
@@ -414,7 +412,7 @@ TEST(rows_of_a_mapped_file)
     FILE *out;
 
     ny_guard_install();
-    make_rows(&rows, &shape);
+    rows = rows_of_shape(&shape);
     snprintf(file, sizeof(file), "%s/rows", directory);
     out = fopen(file, "wb+");
     assert_non_null(out);

@@ -28,7 +28,7 @@ TEST(values_that_cannot_be_counted)
         for (size_t gap = 0; gap <= 8; gap += 8) {
             struct shape shape = {5000, D, NY_F64, gap, 0, b < 2 ? &as_they_are : &by_total};
 
-            make_rows(&rows, &shape);
+            rows = rows_of_shape(&shape);
             memcpy(rows.packed + (ROW * D + 5) * 8, &bad[b], 8);
             memcpy(rows.values + ROW * (D * 8 + gap) + 5 * 8, &bad[b], 8);
             check_refused(&rows);
@@ -38,7 +38,7 @@ TEST(values_that_cannot_be_counted)
             struct shape shape = {500, 150,         NY_F64,
                                   0,   index_bytes, b < 2 ? &as_they_are : &by_total};
 
-            make_rows(&rows, &shape);
+            rows = rows_of_shape(&shape);
             memcpy((double *)rows.csr.value + NNZ, &bad[b], 8);
             memcpy((double *)(void *)rows.values + 3 + NNZ, &bad[b], 8);
             check_refused(&rows);
@@ -97,7 +97,7 @@ TEST(a_budget_without_room)
         size_t before, refusals = 0;
         int err = NY_EBUDGET;
 
-        make_rows(&rows, &(struct shape){300, 150, NY_F32, 4, index_bytes, &by_total});
+        rows = rows_of_shape(&(struct shape){300, 150, NY_F32, 4, index_bytes, &by_total});
         before = ny_memory_used(ctx);
         for (size_t room = 0; err == NY_EBUDGET; room += 256) {
             ny_context_set_memory(ctx, before + room);
