@@ -38,18 +38,34 @@ static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint
                                 .spec = {.d = d, .dtype = dtype, .fingerprint = 11}};
 }
 
+/* What the store says of its rows. */
+static inline struct ny_rows_info points_now(void)
+{
+    struct ny_rows_info info;
+
+    CHECK(ny_points_info(store, &info));
+    return info;
+}
+
+/* The rows that an import would go on from, as they are staged. */
+static inline uint64_t staged_rows(const struct ny_ingest_spec *spec)
+{
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    CHECK(ny_ingest_begin(&ingest, store, spec, &consumed));
+    ny_ingest_free(ingest);
+    return consumed;
+}
+
 /* Rows first … of the store are rows first_of_set … of data set `seed`. */
 static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
                               uint64_t first_of_set)
 {
-    struct ny_rows_info info;
-    size_t bytes;
-    char *got, *want;
+    struct ny_rows_info info = points_now();
+    size_t bytes = count * info.d * ny_dtype_size(info.dtype);
+    char *got = lend(bytes + 1), *want = lend(bytes + 1);
 
-    CHECK(ny_points_info(store, &info));
-    bytes = count * info.d * ny_dtype_size(info.dtype);
-    got = lend(bytes + 1);
-    want = lend(bytes + 1);
     case_rows(want, seed, info.dtype, info.d, first_of_set, count);
     CHECK(ny_points_read(store, 0, first, count, got));
     assert_memory_equal(got, want, bytes);

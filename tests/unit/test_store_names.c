@@ -106,7 +106,6 @@ static void check_names(uint64_t first, uint64_t count)
 TEST(names_come_back)
 {
     static const uint64_t counts[] = {1, 127, 128, 300, 7, 1000, 5};
-    struct ny_rows_info info;
 
     for (int sparse = 0; sparse < 2; sparse++) {
         uint64_t n = 0;
@@ -117,8 +116,8 @@ TEST(names_come_back)
             n += counts[i];
             check_names(0, n);
         }
-        CHECK(ny_points_info(store, &info));
-        assert_true(info.names && info.column_names && info.n == n);
+        assert_true(points_now().names && points_now().column_names);
+        assert_int_equal(points_now().n, n);
         check_names(130, 500);
         check_names(n - 1, 1);
         CHECK(ny_store_compact(store, NULL));
@@ -130,13 +129,11 @@ TEST(names_come_back)
 TEST(rows_without_names)
 {
     OWNED(ny_names) names = {0};
-    struct ny_rows_info info;
 
     CHECK(import_names(&(struct naming){.count = 200}));
     CHECK(
         import_names(&(struct naming){.first = 200, .count = 200, .names = true, .columns = "g"}));
-    CHECK(ny_points_info(store, &info));
-    assert_true(!info.names && !info.column_names);
+    assert_true(!points_now().names && !points_now().column_names);
     CHECK(ny_points_names(store, 0, 400, &names));
     assert_int_equal(names.bytes, 400); /* empty ones */
     ny_names_clear(&names);
@@ -265,7 +262,6 @@ static int tell_repaired(void *user, const struct ny_repaired *done)
 TEST(damage_is_found_and_set_aside)
 {
     OWNED(ny_names) names = {0};
-    struct ny_rows_info info;
     char wanted[200];
 
     CHECK(import_names(&(struct naming){.count = 300, .names = true, .columns = "g"}));
@@ -291,8 +287,7 @@ TEST(damage_is_found_and_set_aside)
     told[0] = '\0';
     CHECK(ny_store_verify(store, tell_damage, NULL));
     assert_string_equal(told, "");
-    CHECK(ny_points_info(store, &info));
-    assert_true(info.names && !info.column_names);
+    assert_true(points_now().names && !points_now().column_names);
     CHECK(ny_points_names(store, 128, 128, &names));
     assert_int_equal(names.bytes, 128);
     check_names(256, 44);

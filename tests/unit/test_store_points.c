@@ -60,8 +60,7 @@ TEST(rows_survive_closing)
     struct case_import import = import_of(NY_I16, 20, 60000);
 
     CHECK(case_import(store, &import));
-    ny_store_close(store);
-    CHECK(ny_store_open(&store, ctx, path));
+    reopen();
     check_rows(3, 0, 60000, 0);
     assert_true(ny_store_bytes(store) > 0);
     assert_false(ny_store_read_only(store));
@@ -70,11 +69,10 @@ TEST(rows_survive_closing)
 
 TEST(an_empty_store_has_no_points)
 {
-    struct ny_rows_info info;
+    struct ny_rows_info info = points_now();
     struct ny_rows_stats stats;
     size_t count;
 
-    CHECK(ny_points_info(store, &info));
     assert_int_equal(info.n, 0);
     CHECK(ny_points_stats(store, &stats));
     assert_int_equal(stats.n, 0);
@@ -176,12 +174,10 @@ TEST(labels_and_source_rows)
     struct case_import import = import_of(NY_U8, 784, 3000);
     double *labels = lend(3000 * sizeof(*labels));
     uint64_t *source = lend(3000 * sizeof(*source));
-    struct ny_rows_info info;
 
     import.spec.labels = import.spec.source = true;
     CHECK(case_import(store, &import));
-    CHECK(ny_points_info(store, &info));
-    assert_true(info.labels && info.source);
+    assert_true(points_now().labels && points_now().source);
     CHECK(ny_points_labels(store, 0, 3000, labels));
     CHECK(ny_points_source(store, 0, 3000, source));
     for (uint64_t i = 0; i < 3000; i++) {

@@ -52,8 +52,7 @@ TEST(chunks_come_back)
     check_chunk("none", "job", 0, NULL);
     put("fit", "job", 1, "another one, longer");
     check_chunk("fit", "job", 1, "another one, longer");
-    ny_store_close(store);
-    CHECK(ny_store_open(&store, ctx, path));
+    reopen();
     check_chunk("fit", "job", 1, "another one, longer");
 }
 
@@ -266,8 +265,7 @@ TEST(a_compacted_store_takes_no_writes_of_before)
     check_chunk("fit", "job", 0, "zero");
     assert_int_equal(ny_name_lock(&lock, store, "new"), NY_EIO);
     REFUSED(ny_batch_begin(&batch, store), NY_EIO);
-    ny_store_close(store);
-    CHECK(ny_store_open(&store, ctx, path));
+    reopen();
     put("fit", "job", 1, "one");
     check_chunk("fit", "job", 0, "zero");
 }

@@ -70,14 +70,11 @@ static void check_row(struct ny_sparse row, uint64_t i)
 
 static void check(uint64_t first, size_t count)
 {
-    struct ny_rows_info info;
-    size_t bytes;
-    char *rows;
+    struct ny_rows_info info = points_now();
+    size_t bytes = ny_rows_row_bytes(&info);
+    char *rows = lend(count * bytes);
 
-    CHECK(ny_points_info(store, &info));
     assert_int_equal(info.layout, NY_CSR);
-    bytes = ny_rows_row_bytes(&info);
-    rows = lend(count * bytes);
     CHECK(ny_points_read(store, (size_t)info.row_slots, first, count, rows));
     for (size_t i = 0; i < count; i++)
         check_row(ny_sparse_of(rows + i * bytes, (size_t)info.row_slots), first + i);
@@ -170,12 +167,9 @@ TEST(an_append_fills_the_last_block)
 
 TEST(an_unfinished_import_goes_on)
 {
-    struct ny_rows_info info;
-
     ny_context_set_memory(ctx, 24 << 20); /* it is staged often */
     put(&spec, 0, 25000, true);
-    CHECK(ny_points_info(store, &info));
-    assert_int_equal(info.n, 0);
+    assert_int_equal(points_now().n, 0);
     put(&spec, 0, ROWS, false);
     check(0, 3000);
     check(24000, 2000);

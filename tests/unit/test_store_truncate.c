@@ -14,9 +14,8 @@ static int object(void *user, bool now)
 /* Returns what readers see: all of the points' record but the number of its transaction. */
 static struct ny_rows_info seen(void)
 {
-    struct ny_rows_info info;
+    struct ny_rows_info info = points_now();
 
-    CHECK(ny_points_info(store, &info));
     info.txn = 0;
     return info;
 }
