@@ -28,8 +28,7 @@ const char *ny_result_status(struct ny_store *store, const char *name, const jso
     return ny_name_held(store, name) ? "running" : "interrupted";
 }
 
-/* Joins the status of one shard to that of those before it. A record is not there where the shard
- * lacks the result. */
+/* Joins the status of one shard to that of those before it. */
 static const char *join(const char *before, const char *one)
 {
     if (!before || strcmp(before, one) == 0) return one;
@@ -49,11 +48,13 @@ const char *ny_status_of_all(struct ny_store *store, const char *name, const jso
         json_t *own = NULL;
 
         if (ny_set_store(store, k, &one) || ny_record_load(one, name, &own)) return "unreadable";
-        status = join(status, own ? ny_result_status(one, name, own) : "interrupted");
+        if (own) status = join(status, ny_result_status(one, name, own));
         ny_together_add(&whole, own);
         json_decref(own);
     }
     if (whole.torn) return "unreadable";
+    if (whole.lacking && !ny_together_joined(&whole, ny_shards_of(store)->count))
+        status = join(status, "interrupted");
     return status ? status : "interrupted";
 }
 
@@ -117,7 +118,6 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
     const struct ny_shards *shards = ny_shards_of(set);
     json_t *lacking = json_array(), *spread = json_object();
     uint64_t n = 0, all = 0, behind;
-    const char *status = NULL;
     int err = NY_OK;
 
     for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
@@ -141,11 +141,10 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
         if (fitted && shards->there == shards->count)
             number_rows(fitted, ny_store_set(set)->first[k], first, object);
         if (!ny_stored_clusters_same(first, record)) json_object_del(object, "clustering");
-        status = join(status, record ? ny_result_status(store, name, record) : "interrupted");
         json_decref(record);
     }
     ny_field_set_count(object, "n", all ? all : n);
-    ny_field_set_text(object, "status", status);
+    ny_field_set_text(object, "status", ny_status_of_all(set, name, first));
     behind = ny_rows_behind(set, name, first);
     if (behind) ny_field_set_count(object, "rows_behind", behind);
     ny_field_set_count(spread, "count", shards->count);

@@ -149,14 +149,17 @@ static int run(struct request *request, struct ny_shard_team *team, struct ny_re
     return err;
 }
 
-/* Runs it, or a frozen update, which goes shard by shard. */
+/* Runs it. An update comes to new shards, too; a frozen one goes shard by shard. */
 static int run_or_update(struct request *request, struct ny_shard_team *team,
                          struct ny_report **report)
 {
     const char *mode = NULL, *frozen = ny_update_mode_name(NY_UPDATE_FROZEN);
+    int err = NY_OK;
 
     if (request->kind && request->kind->update && request->options)
         mode = ny_options_text(request->options, "update");
+    if (mode) err = ny_sharded_join(team, request->name);
+    if (err) return err;
     return mode && strcmp(mode, frozen) == 0
                ? ny_sharded_update(team, request->name, request->options, report)
                : run(request, team, report);

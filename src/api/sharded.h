@@ -38,6 +38,8 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
  * (api/sharded_update.c). */
 int ny_sharded_update(struct ny_shard_team *team, const char *name,
                       const struct ny_options *options, struct ny_report **report);
+/* Gives the result under NAME, without any rows, to shards that have joined since it was made. */
+int ny_sharded_join(struct ny_shard_team *team, const char *name);
 /* Finds the mode of the update of the result under NAME that was interrupted. */
 int ny_sharded_update_begun(struct ny_shard_team *team, const char *name,
                             enum ny_update_mode *mode);

@@ -357,7 +357,7 @@ static int run_project(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     struct project run = {.fit = fit};
     uint64_t units;
-    bool known;
+    bool known, placed;
     int err;
 
     err = load_model(fit);
@@ -377,9 +377,10 @@ static int run_project(struct ny_job *job)
     err = restore_sums(&run, &units);
     if (err) goto done;
     run.projector.kept = run.kept;
-    run.projector.features.completes = run.kept > 0; /* rows that were fitted stay as they are */
+    placed = run.kept > 0 || fit->mode == NY_UPDATE_FROZEN; /* a new shard has none to keep */
+    run.projector.features.completes = placed; /* rows that were fitted stay as they are */
     err = open_writers(&run, units);
-    if (!err && !known && !run.kept && !is_idle(fit))
+    if (!err && !known && !placed && !is_idle(fit))
         err = ny_checks_open(&run.checks, fit, &run.projector, units);
     if (err) goto done;
     run.projector.tiles.cache = fit->cache;

@@ -26,6 +26,16 @@ static uint64_t lacks(struct ny_store *store, const json_t *record, uint64_t has
     return all > has ? all - has : 0;
 }
 
+/* Adds the rows of a store. */
+static int add_rows(struct ny_store *store, uint64_t *rows)
+{
+    struct ny_rows_info points;
+    int err = ny_points_info(store, &points);
+
+    if (!err) *rows += points.n;
+    return err;
+}
+
 /* Returns the rows that the shards of a set lack, of a result of all of them. */
 static uint64_t lack(struct ny_store *set, const char *name)
 {
@@ -39,6 +49,7 @@ static uint64_t lack(struct ny_store *set, const char *name)
         err = ny_set_store(set, k, &store);
         if (!err) err = ny_record_load(store, name, &record);
         if (!err && record) behind += ny_rows_behind(store, name, record);
+        if (!err && !record) err = add_rows(store, &behind); /* it has joined since */
         json_decref(record);
     }
     if (err) ny_error_clear(ny_store_context(set));

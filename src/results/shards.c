@@ -79,7 +79,13 @@ void ny_together_add(struct ny_together *whole, const json_t *record)
     if (!sharded || !done) return;
     whole->torn |= whole->shards && id != whole->id;
     whole->id = id;
+    whole->of = (size_t)ny_field_count(sharded, "shards", 0);
     whole->shards++;
+}
+
+bool ny_together_joined(const struct ny_together *whole, size_t count)
+{
+    return whole->lacking && whole->shards && whole->of + whole->lacking <= count;
 }
 
 int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
@@ -122,6 +128,9 @@ static int check_there(struct ny_store *set, const char *name)
         err = ny_record_need_done(set, name, &record);
         json_decref(record);
     }
+    if (!err && ny_together_joined(&whole, count))
+        return ny_fail(ctx, NY_EUSAGE, "'%s' lacks shards of %s that have joined since; update it",
+                       name, ny_store_path(set));
     if (!err && missing)
         err = ny_fail(ctx, NY_EUSAGE,
                       "'%s' is not finished in %zu of the %zu shards of %s; run the command again",

@@ -11,7 +11,8 @@
 /* Sums up what the stores of a set have of one result. */
 struct ny_together {
     size_t lacking, unfinished; /* stores that have nothing of it, that do not have it done */
-    size_t shards;              /* stores that have it done by a fit of all shards */
+    size_t shards;              /* stores that have it done by a fit of all shards, */
+    size_t of;                  /* which were so many */
     uint64_t id;                /* of that fit */
     bool torn;                  /* they have it from different fits */
 };
@@ -21,6 +22,9 @@ void ny_together_add(struct ny_together *whole, const json_t *record);
  * finished it. NY_ESTORE where the result is torn. */
 int ny_result_together(struct ny_store *set, const char *name, bool *lacking,
                        struct ny_together *whole);
+/* Tells whether the stores that lack it are those that joined since: there are `count` shards now.
+ */
+bool ny_together_joined(const struct ny_together *whole, size_t count);
 /* Opens a result that is done, of a store or of all stores of a set. NY_EUSAGE where a shard lacks
  * it or has not finished it, where shards have it by different models, and for kinds that are of
  * one store alone. Close it after a failure, too. */

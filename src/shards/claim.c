@@ -18,6 +18,7 @@ struct ny_claim {
     bool kept;                  /* the shard has rows, which are as the facts say */
     uint8_t id[16];             /* that of its store then */
     bool listed;                /* by this import, and to be found so from then on */
+    bool joins;                 /* it is one more than there were */
     struct ny_shards *shards;   /* the last that were read */
     struct ny_shards *like;     /* NULL: none is given */
 };
@@ -141,6 +142,28 @@ static int other_count(const struct ny_claim *claim, const struct ny_shards *sha
                    shards->count, shards->count);
 }
 
+/* Makes room for one shard more, behind the last one, where all of them are listed with rows. */
+static int join(struct ny_claim *claim, struct ny_shards *shards)
+{
+    struct ny_shard *before = shards->shard;
+    unsigned count = shards->count;
+    int err;
+
+    if (claim->shard != count || claim->count != count + 1) return NY_OK;
+    for (unsigned k = 0; k < count; k++)
+        if (!before[k].listed_rows) return NY_OK;
+    err = ny_shards_room(shards, count + 1);
+    for (unsigned k = 0; !err && k < count; k++) {
+        char *path = shards->shard[k].path;
+
+        shards->shard[k] = before[k];
+        shards->shard[k].path = path;
+    }
+    claim->joins = true;
+    ny_free(claim->ctx, before);
+    return err;
+}
+
 /* Checks what was read: it must be as it was meant, and as this import has left it. */
 static int check_read(const struct ny_claim *claim, const struct ny_shards *shards)
 {
@@ -181,6 +204,7 @@ static int enter(struct ny_claim *claim, struct ny_shards_held *held)
     if (err) return err;
     err = ny_shards_at(claim->path) ? ny_shards_load(&fresh, claim->ctx, claim->path)
                                     : begin(claim, &fresh);
+    if (!err) err = join(claim, fresh);
     if (!err) err = check_read(claim, fresh);
     if (!err) err = check_deal(claim, fresh);
     if (!err && claim->like) err = check_like(claim, fresh);
@@ -435,7 +459,9 @@ void ny_claim_withdraw(struct ny_claim *claim)
 
     if (enter(claim, &held)) goto done; /* the error of the import is the one to be told */
     own(claim)->listed = false;
-    for (unsigned k = 0; k < claim->count; k++) /* those that were moved here are not listed */
+    if (claim->joins && claim->listed) claim->shards->count--; /* it has not come */
+    for (unsigned k = 0; k < claim->shards->count;
+         k++) /* those that were moved here are not listed */
         others = others || claim->shards->shard[k].listed ||
                  (k != claim->shard && ny_shards_made(claim->shards, k));
     if (!others)

@@ -181,8 +181,8 @@ int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way 
     }
     if (!err && way != NY_SHARDS_VERIFY)
         ny_shards_note(ctx, path, (struct ny_shards_noted){.accepts = shards->accepts});
-    else if (!err && shards->there < shards->count)
-        ny_log(ctx, NY_LOG_WARNING, "shards of %s that are not here were not verified: %s", path,
+    if (!err && shards->there < shards->count)
+        ny_log(ctx, NY_LOG_WARNING, "shards of %s that are not here are left out: %s", path,
                ny_shards_missing(shards, missing));
     ny_shards_free(shards);
     return err;

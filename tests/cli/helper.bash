@@ -246,3 +246,24 @@ completes() {
     _nystream_words
     [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
 }
+
+# build_ends: builds what ends_at needs.
+build_ends() {
+    cat >ends.c <<'END'
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+static atomic_int calls;
+int fdatasync(int fd)
+{
+    if (atomic_fetch_add(&calls, 1) == atoi(getenv("SYNC"))) _exit(9);
+    return fsync(fd);
+}
+END
+    cc -shared -fPIC -o ends.so ends.c
+}
+
+# ends_at N COMMAND…: runs it, but it ends at its sync number N, as by a kill, with exit code 9.
+ends_at() {
+    SYNC=$1 LD_PRELOAD=$PWD/ends.so "${@:2}"
+}

@@ -293,7 +293,7 @@ without() {
     rm -r host/shard-0000[01]
     ny -0 verify host
     prints "ok, but for shards that are not here"
-    says "shards of host that are not here were not verified: 0 and 1"
+    says "shards of host that are not here are left out: 0 and 1"
     ny -0 import host/shard-00002 more.npy --append -q
     cp -r "$from/set" all
     rm -r all/shard-00002 && mv host/shard-00002 all

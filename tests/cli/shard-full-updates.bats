@@ -112,18 +112,7 @@ END
 # bats test_tags=slow
 @test "full updates that are killed at any sync end with the same bytes" {
     local sync=0 states="" code=9 shard
-    cat >ends.c <<'END'
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <unistd.h>
-static atomic_int calls;
-int fdatasync(int fd)
-{
-    if (atomic_fetch_add(&calls, 1) == atoi(getenv("SYNC"))) _exit(9);
-    return fsync(fd);
-}
-END
-    cc -shared -fPIC -o ends.so ends.c
+    build_ends
     grow_shards
     cp -r big whole
     nystream fit whole map --update full -q
@@ -131,7 +120,7 @@ END
     while [ $code -eq 9 ]; do
         cp -r big killed
         code=0
-        SYNC=$sync LD_PRELOAD=$PWD/ends.so nystream fit killed map --update full -q || code=$?
+        ends_at $sync nystream fit killed map --update full -q || code=$?
         for shard in 0 1 2; do # its rows, and whether the update is there
             nystream info killed/shard-0000$shard map --json >info.json
             states+=$(field "$(<info.json)" n)$(field "$(<info.json)" update),

@@ -390,7 +390,7 @@ END
     mv hurt/shard-00003 away
     truncate -s 5000 hurt/shard-00001/points/data.mdb
     ny -5 verify hurt
-    says "shards of hurt that are not here were not verified: 3"
+    says "shards of hurt that are not here are left out: 3"
     ny list big
     prints "map	interrupted"
     nystream rm big map
