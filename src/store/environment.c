@@ -18,7 +18,7 @@
 
 #include "store/store_private.h"
 
-enum { ENVIRONMENTS_MAX = 64, READERS_MAX = 1024 };
+enum { ENVIRONMENTS_MAX = 2048, READERS_MAX = 1024 }; /* a store, or a shard, has two of them */
 /* From so many places for readers on, whoever does not read keeps none. */
 enum { READERS_MANY = READERS_MAX / 2 };
 /* Bytes of LMDB's lock file for so many readers: a cache line each, and the head. */

@@ -498,3 +498,21 @@ END
     rm big/shards && ln -s ../good big/shards
     ny -2 info big
 }
+
+@test "one process has as many shards as several" {
+    local pids=() i code=
+    table 320 4 >rows.csv
+    for ((i = 0; i < 40; i++)); do
+        sed -n "$((8 * i + 1)),$((8 * i + 8))p" rows.csv >few.csv
+        nystream import many --shard $i/40 few.csv -q
+    done
+    nystream fit many alone --landmarks 20 --components 2 -q
+    for i in 0 1; do
+        nystream fit many two --landmarks 20 --components 2 --peers folder:2:meet -q 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [ "$code" = 0,0, ]
+    same_exports "many alone" "many two"
+    nystream verify many -q
+}
