@@ -40,9 +40,10 @@ struct words cli_count(double count)
 
 struct words cli_counted(double count, const char *one, const char *many)
 {
-    struct words words;
+    struct words words = cli_count(count);
+    size_t length = strlen(words.text);
 
-    snprintf(words.text, sizeof(words.text), "%s", ny_counted((uint64_t)count, one, many).text);
+    snprintf(words.text + length, sizeof(words.text) - length, " %s", count == 1 ? one : many);
     return words;
 }
 
