@@ -406,23 +406,17 @@ groups() {
 @test "several results side by side" {
     groups
     nystream fit g.nys k --landmarks 30 -q
-    ny -0 eval g.nys f k
-    [[ $(head -1 <<<"$output") =~ ^\ +f\ +k$ ]]
     ny -0 eval g.nys f k --json
     [[ $output == '{'*'"results"'*'"name": "f"'*'"name": "k"'* ]]
 }
 
 @test "what cannot be judged" {
     groups
-    usage "eval needs NAME" eval g.nys
     ny -2 eval g.nys g
     ny -2 eval g.nys f g --clusters 3
     ny -2 export g.nys f --part clusters -o clusters.npy # none are kept
     nystream select g.nys dictionary --landmarks 10 -q
     usage "'dictionary' is only a dictionary: it has no embedding" eval g.nys dictionary
-    nystream graph g.nys graph -q
-    usage "'graph' is only a graph" eval g.nys graph
-    usage --measures eval g.nys f --measures purty
     usage "--clusters 121 needs more rows than 120" eval g.nys f --measures clusters --clusters 121
     ny -2 eval g.nys f --n-init 4294967296
     usage --clusters eval g.nys f --clusters 0

@@ -157,6 +157,12 @@ options_of() {
     store s
     nystream graph s near --neighbors 3 -q
     completes near nystream path s n
+    completes near nystream fit s third --landmarks-from ''
+    nystream fit s first --landmarks 9 -q
+    for words in "eval s" "rm s near" "report s" "fit s third --graph"; do
+        # shellcheck disable=SC2086  # words are meant
+        completes "first near" nystream $words ""
+    done
     HOME=$PWD completes near nystream path '~/s' n
     completes "" nystream path '$(touch there)' n
     [ ! -e there ]

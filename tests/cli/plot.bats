@@ -219,23 +219,16 @@ twins() {
         # shellcheck disable=SC2086  # words are meant
         ny -2 plot s $words
     done <<'T'
-a -o out.gif
-g -o out.png
 d -o out.png
-b -o out.png
-a -o out.png --axes 1,4
 a -o out.png --color 0
-a -o out.png --color age
 a -o out.png --color cluster
 a -o out.png --color component
 a -o out.png --color residual:g
 a -o out.png --axes 1
 a -o out.png --size 20x20
-a
 a --terminal -o out.png
 a --terminal --names
 T
-    ny -4 plot s a -o nowhere/out.png
     [ "$(ls -A | grep -v separate-stderr | xargs)" = "s s.csv" ] # what bats leaves apart
 }
 

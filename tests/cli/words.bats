@@ -56,20 +56,6 @@ load helper
     silent
 }
 
-@test "results complete after every verb that takes them, and values of options" {
-    store s 60 3
-    nystream fit s first --landmarks 9 -q
-    nystream fit s second --landmarks 9 -q
-    nystream help --bash-completion >script
-    source ./script
-    completes "first second" nystream eval s ""
-    completes "second" nystream eval s first sec
-    completes "second" nystream rm s first se
-    completes "first second" nystream report s first ""
-    completes "first" nystream fit s third --landmarks-from fi
-    completes "first second" nystream fit s third --graph ""
-}
-
 @test "verbs that write a file end with its name and shape" {
     store s 300 4
     nystream fit s a --landmarks 40 -q
