@@ -30,15 +30,6 @@ static void begin_table(struct ny_sink *sink, const char *box, const char *capti
     ny_putf(sink, "<div class=\"%s\"><table><caption class=\"unseen\">%s</caption>", box, caption);
 }
 
-/* Returns the figure of a result that the comparison shows. The components of a graph are no
- * columns, as those of maps are. */
-static const json_t *compared(const json_t *report, const char *key)
-{
-    bool graph = json_is_number(json_object_get(report, "edges"));
-
-    return graph && strcmp(key, "components") == 0 ? NULL : json_object_get(report, key);
-}
-
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count)
 {
@@ -63,7 +54,7 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
         ny_put(sink, "</th>");
         for (size_t i = 0; i < count; i++) {
             ny_put(sink, "<td>");
-            ny_put_value(sink, keys[k], compared(reports[i], keys[k]));
+            ny_put_value(sink, keys[k], json_object_get(reports[i], keys[k]));
             ny_put(sink, "</td>");
         }
         ny_put(sink, "</tr>\n");

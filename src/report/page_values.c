@@ -22,12 +22,12 @@ static const char *number_words(const char *key, const json_t *value, char text[
         return ny_size_words(number, no_break, text);
     if (fact && fact->unit == NY_FACT_SECONDS) return ny_time_words(number, no_break, text);
     if (fact && fact->unit == NY_FACT_FLOPS) return ny_scaled_words(number, "flop", no_break, text);
-    if (json_is_integer(value) && strcmp(key, "seed") == 0) { /* it is there to be typed again */
+    if (json_is_integer(value) && fact && fact->unit == NY_FACT_COUNT)
+        return ny_grouped((uint64_t)json_integer_value(value), text);
+    if (json_is_integer(value)) { /* exact, also where f64 is not */
         snprintf(text, 48, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         return text;
     }
-    if (json_is_integer(value) && number >= 0) /* exact, also where f64 is not */
-        return ny_grouped((uint64_t)json_integer_value(value), text);
     return ny_short_number(number, text);
 }
 
