@@ -94,9 +94,8 @@ static const struct {
     const char *hole;
     void (*put)(struct ny_sink *sink, const struct ny_result *result);
 } of_record[] = {
-    {"certificate", ny_put_certificate}, {"graph", ny_put_graph}, {"cost", ny_put_cost},
-    {"clusters", ny_put_clusters},       {"facts", ny_put_facts}, {"spectrum", ny_put_spectrum},
-    {"command", ny_put_command},
+    {"certificate", ny_put_certificate}, {"cost", ny_put_cost},       {"facts", ny_put_facts},
+    {"spectrum", ny_put_spectrum},       {"command", ny_put_command},
 };
 
 /* Fills the holes of result.html, once for each result. */

@@ -89,6 +89,8 @@ void ny_put_facts(struct ny_sink *sink, const struct ny_result *result)
     begin_table(sink, "wide", "All figures of the result");
     ny_put(sink, "<tbody>\n");
     put_all(sink, result->report);
+    put_all(sink, json_object_get(result->report, "graph"));
+    if (ny_stored_clusters(result)) put_all(sink, ny_stored_clusters_figures(result->record));
     ny_put(sink, "</tbody></table></div>");
     begin_table(sink, "wide", "Options that the result was made with");
     ny_put(sink, "<tbody>\n");
@@ -104,45 +106,6 @@ void ny_put_command(struct ny_sink *sink, const struct ny_result *result)
     ny_put(sink, "<h3>Made with</h3>\n<pre><code>");
     ny_put_html(sink, typed);
     ny_put(sink, "</code></pre>");
-}
-
-/* Writes those of the figures that there are as a table under a heading. */
-static void put_figures(struct ny_sink *sink, const char *heading, const json_t *figures,
-                        const char *const *keys)
-{
-    ny_putf(sink, "<h3>%s</h3>", heading);
-    begin_table(sink, "wide", heading);
-    ny_put(sink, "<tbody>\n");
-    for (; *keys; keys++) {
-        const json_t *value = json_object_get(figures, *keys);
-
-        if (value && !json_is_null(value)) put_row(sink, *keys, value);
-    }
-    ny_put(sink, "</tbody></table></div>");
-}
-
-/* A graph's own record has its figures; that of a fit which made one has them in an object. */
-void ny_put_graph(struct ny_sink *sink, const struct ny_result *result)
-{
-    static const char *const keys[] = {"neighbors",  "metric",  "edges",         "degree_mean",
-                                       "components", "largest", "largest_share", "distance_limit",
-                                       "recall",     NULL};
-    const json_t *graph = json_object_get(result->report, "graph");
-
-    if (!json_is_object(graph)) graph = result->report;
-    if (json_is_number(json_object_get(graph, "edges"))) put_figures(sink, "Graph", graph, keys);
-}
-
-void ny_put_clusters(struct ny_sink *sink, const struct ny_result *result)
-{
-    static const char *const keys[] = {
-        "rows", "silhouette", "variance_between", "accuracy", "purity", "nmi", "ari", NULL};
-    uint64_t count = ny_stored_clusters(result);
-    char heading[64], number[32];
-
-    if (!count) return;
-    snprintf(heading, sizeof(heading), "Clusters: %s", ny_grouped(count, number));
-    put_figures(sink, heading, ny_stored_clusters_figures(result->record), keys);
 }
 
 void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
@@ -164,45 +127,6 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
     if (!sink->err) sink->err = ny_fields_check(result->ctx);
 }
 
-static double most_seconds(const json_t *stages)
-{
-    const char *key;
-    json_t *value;
-    double most = 0;
-
-    json_object_foreach((json_t *)stages, key, value) most = fmax(most, json_number_value(value));
-    return most;
-}
-
-/* Writes the table of stages: time, a bar relative to the longest stage, and memory reserved. */
-static void put_stages(struct ny_sink *sink, const json_t *report)
-{
-    const json_t *stages = json_object_get(report, "stages");
-    const json_t *memory = json_object_get(report, "stage_memory_bytes");
-    double most = most_seconds(stages);
-    const char *key;
-    json_t *value;
-
-    begin_table(sink, "wide", "Time and memory of each stage");
-    ny_put(sink, "<thead><tr><th scope=\"col\">stage</th><th scope=\"col\" class=\"n\">time</th>"
-                 "<td></td><th scope=\"col\" class=\"n\">reserved</th></tr></thead><tbody>\n");
-    json_object_foreach((json_t *)stages, key, value)
-    {
-        if (!json_is_number(value)) continue;
-        ny_put(sink, "<tr><th scope=\"row\">");
-        ny_put_key(sink, key);
-        ny_put(sink, "</th><td class=\"n\">");
-        ny_put_value(sink, "seconds", value);
-        ny_putf(sink,
-                "</td><td class=\"bars\"><span class=\"bar\" style=\"width:%.1f%%\"></span>"
-                "</td><td class=\"n\">",
-                most > 0 ? 100 * json_number_value(value) / most : 0);
-        ny_put_value(sink, "bytes", json_object_get(memory, key));
-        ny_put(sink, "</td></tr>\n");
-    }
-    ny_put(sink, "</tbody></table></div>");
-}
-
 void ny_put_cost(struct ny_sink *sink, const struct ny_result *result)
 {
     const json_t *report = result->report;
@@ -214,7 +138,6 @@ void ny_put_cost(struct ny_sink *sink, const struct ny_result *result)
     ny_put(sink, " of memory, of a budget of ");
     ny_put_value(sink, "memory_budget_bytes", json_object_get(report, "memory_budget_bytes"));
     ny_put(sink, ".</p>");
-    if (json_object_size(json_object_get(report, "stages"))) put_stages(sink, report);
 }
 
 /* ---- eigenvalues ------------------------------------------------------------------------- */

@@ -10,14 +10,10 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
                        size_t count);
 /* Writes the certificate, where something is known. */
 void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result);
-/* Time and memory of each stage, against the budget. */
+/* Time and memory of the whole, against the budget. */
 void ny_put_cost(struct ny_sink *sink, const struct ny_result *result);
-/* Writes the figures of a graph as a table; nothing if the record has none. */
-void ny_put_graph(struct ny_sink *sink, const struct ny_result *result);
-/* Writes how many clusters an evaluation has left with the result, and what it measured of them;
- * nothing where there are none. */
-void ny_put_clusters(struct ny_sink *sink, const struct ny_result *result);
-/* Every figure, and every option. */
+/* Every figure, those of a graph and of clusters that an evaluation has left among them, and every
+ * option. */
 void ny_put_facts(struct ny_sink *sink, const struct ny_result *result);
 /* The command as it was typed; nothing where the library was called without one. */
 void ny_put_command(struct ny_sink *sink, const struct ny_result *result);

@@ -258,7 +258,7 @@ T
     nystream graph s g --neighbors 3 -q 2>/dev/null
     nystream select s c --landmarks 1 -q --seed 9223372036854775807 # no f64
     nystream report s -o page.html --path 3,50
-    for words in '<h3>Spectrum' '<h3>Clusters: 7' '<h3>Graph' '<th scope="row">accumulate</th>' 'aria-label="Scatter plot of a: kpca' \
+    for words in '<h3>Spectrum' '<th scope="row">silhouette</th>' 'aria-label="Scatter plot of a: kpca' \
         '<th scope="row">landmarks</th><td>20</td>' '<th scope="row">data read</th><td>[0-9.]+[^0-9]*(bytes|KiB)</td>' \
         '<th scope="row">work</th><td>[0-9.]+[^0-9]*[kM]flop</td>' '<th scope="row">mean degree</th>' 'prefers-color-scheme: dark' \
         '<th scope="row">seed</th><td>9223372036854775807</td>' '^<p>.*1 landmark \(' '<th scope="row">certify</th><td>yes</td>' \
