@@ -9,7 +9,6 @@
 #include "cli/cli.h"
 #include "job/facts.h"
 
-#include <limits.h>
 #include <string.h>
 
 /* ---- info --------------------------------------------------------------------------------- */
@@ -26,30 +25,6 @@ static void print_progress(FILE *file, const json_t *facts)
                        cli_count(done).text, cli_count(n).text);
     else
         cli_print_fact(file, "progress", "%s", stage);
-}
-
-/* Prints what an evaluation has found of the clusters, as in "3, of 40, 40, 39 rows; silhouette
- * 0.71, ari 0.98". Rows that an update has added since are in no measure. */
-static void print_clusters(const json_t *facts)
-{
-    static const char *const keys[] = {"silhouette", "accuracy", "nmi", "ari"};
-    const json_t *clusters = json_object_get(facts, "clustering");
-    const json_t *listed = json_object_get(clusters, "cluster_sizes");
-    char sizes[CLI_SIZES_BYTES] = "", measures[256] = "";
-    double count, rows, value;
-    size_t used = 0;
-
-    if (!cli_fact_number(clusters, "clusters", &count)) return;
-    if (listed) cli_sizes(listed, INT_MAX, sizes);
-    for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-        if (cli_fact_number(clusters, keys[k], &value))
-            used += (size_t)snprintf(measures + used, sizeof(measures) - used, "%s %s %s",
-                                     used ? "," : ";", keys[k], cli_number(value, 3).text);
-    if (used && cli_fact_number(clusters, "rows", &rows) && rows < ny_fact_rows_placed(facts))
-        snprintf(measures + used, sizeof(measures) - used, " of the first %s rows",
-                 cli_count(rows).text);
-    cli_print_fact(stdout, "clusters", "%s%s%s%s%s", cli_count(count).text, listed ? ", of " : "",
-                   sizes, listed ? " rows" : "", measures);
 }
 
 /* Prints what became of an import that is not done: its rows are not among those of the store. */
@@ -134,8 +109,8 @@ static void print_imports(const json_t *imports)
     }
 }
 
-/* Prints the facts, then what a reader needs next: how far a job has come, the certificate, the
- * clusters, and the line that resumes it. */
+/* Prints the facts, then what a reader needs next: how far a job has come, the certificate, and the
+ * line that resumes it. */
 static void print_info(const struct command *command, const json_t *facts)
 {
     const char *resume = resume_of(facts);
@@ -147,7 +122,6 @@ static void print_info(const struct command *command, const json_t *facts)
     print_progress(stdout, facts);
     print_import(stdout, facts);
     if (cli_fact_text(facts, "map")) cli_print_certificate(stdout, facts);
-    print_clusters(facts);
     if (resume) {
         fputs("resume with: ", stdout);
         cli_print_text(stdout, resume);

@@ -49,7 +49,7 @@
     X("mean_square_norm", "mean squared norm", PLAIN, 0, KEPT)                                     \
     X("imports", NULL, PLAIN, 0, KEPT)                                                             \
     X("shards", NULL, PLAIN, 0, KEPT)                                                              \
-    X("clustering", NULL, PLAIN, 0, KEPT)                                                          \
+    X("clustering", "clusters", PLAIN, 0, KEPT)                                                    \
     X("results", "results", PLAIN, 0, KEPT)                                                        \
     X("map", "map", PLAIN, 1, KEPT)                                                                \
     X("approx", "approximation", PLAIN, 2, KEPT)                                                   \
@@ -231,14 +231,5 @@ const struct ny_fact *ny_fact_at(size_t i);
 const struct ny_fact *ny_fact_find(const char *key);
 /* Returns the line of a place, which begins with 1; NULL behind the last. */
 const struct ny_fact *ny_fact_placed(unsigned place);
-/* Returns how many rows have coordinates by the report of a result: a map of a graph may have those
- * of its largest component alone, and of others there are rows that no landmark reaches. */
-static inline double ny_fact_rows_placed(const json_t *report)
-{
-    const json_t *rows = json_object_get(report, "embedded");
-
-    if (!json_is_number(rows)) rows = json_object_get(report, "n");
-    return json_number_value(rows) - json_number_value(json_object_get(report, "rows_unreached"));
-}
 
 #endif
