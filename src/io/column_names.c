@@ -7,42 +7,17 @@
 #include "io/refuse.h"
 #include "io/row_names.h"
 
-/* Reads the first field of all lines. Empty lines at the end are no names. */
-static int read_lines(struct ny_reader *reader, const char *path)
-{
-    struct ny_names *names = &reader->columns;
-    size_t count = 0, bytes = 0;
-    struct ny_bytes *lines;
-    int err = ny_bytes_open(&lines, reader->ctx, path);
-
-    if (err) return err;
-    ny_names_clear(names);
-    while (!err) {
-        size_t before = names->bytes;
-
-        err = ny_line_name(lines, 0, names);
-        if (!err && names->bytes > before + 1) {
-            count = names->count;
-            bytes = names->bytes;
-        }
-        if (!err && names->count % 4096 == 0) err = ny_check_interrupt(reader->ctx);
-    }
-    names->count = count;
-    names->bytes = bytes;
-    ny_bytes_close(lines);
-    return err == NY_END ? NY_OK : err;
-}
-
 int ny_column_names_read(struct ny_reader *reader, uint64_t columns)
 {
     const char *path = reader->options.column_names;
-    const struct ny_names *names = &reader->columns;
+    uint64_t count;
     int err;
 
     if (!path) return NY_OK;
-    err = read_lines(reader, path);
+    ny_names_clear(&reader->columns);
+    err = ny_lines_names(reader->ctx, path, 0, &reader->columns, &count);
     if (err) return err;
-    if (!names->count || (columns && names->count != columns))
+    if (!count || (columns && count != columns))
         return ny_refuse_count(reader->ctx, path, reader->path);
     return ny_like_place(reader);
 }

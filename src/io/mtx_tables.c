@@ -38,27 +38,6 @@ static void find(char table[PATH_MAX], const char *path, int prefix, const char 
     table[0] = '\0';
 }
 
-/* Counts the lines of a table up to the last that is not empty. */
-static int count(struct ny_reader *reader, struct table *table)
-{
-    struct ny_names name = {0};
-    struct ny_bytes *lines;
-    uint64_t line = 0;
-    int err = ny_bytes_open(&lines, reader->ctx, table->path);
-
-    if (err) return err;
-    while (!err) {
-        ny_names_clear(&name);
-        err = ny_line_name(lines, table->field, &name);
-        line += err == NY_OK;
-        if (!err && name.bytes > 1) table->names = line;
-        if (!err && line % 4096 == 0) err = ny_check_interrupt(reader->ctx);
-    }
-    ny_names_release(&name, reader->ctx);
-    ny_bytes_close(lines);
-    return err == NY_END ? NY_OK : err;
-}
-
 /* Decides whose names a table has. `usual`: it is of rows where both would do. */
 static int decide(const struct ny_reader *reader, struct table *table, bool usual)
 {
@@ -69,29 +48,19 @@ static int decide(const struct ny_reader *reader, struct table *table, bool usua
     return ny_refuse_count(reader->ctx, table->path, reader->path);
 }
 
-/* Reads all names of columns. */
-static int read_columns(struct ny_reader *reader, const struct table *table, struct ny_bytes *lines)
-{
-    int err = NY_OK;
-
-    ny_names_clear(&reader->columns);
-    while (!err && reader->columns.count < table->names)
-        err = ny_line_name(lines, table->field, &reader->columns);
-    ny_bytes_close(lines);
-    return err;
-}
-
 /* Takes the names of a table, whose place is decided. */
-static int take(struct ny_reader *reader, const struct table *table)
+static int take(struct ny_reader *reader, struct table *table)
 {
     struct ny_bytes *lines = NULL;
     int err;
 
     if (table->of_rows ? reader->row_names != NULL : reader->columns.count > 0)
         return ny_refuse_count(reader->ctx, table->path, reader->path);
+    if (!table->of_rows)
+        return ny_lines_names(reader->ctx, table->path, table->field, &reader->columns,
+                              &table->names);
     err = ny_bytes_open(&lines, reader->ctx, table->path);
     if (err) return err;
-    if (!table->of_rows) return read_columns(reader, table, lines);
     reader->table.names = true;
     return ny_row_names_of_lines(&reader->row_names, reader, lines, table->field);
 }
@@ -135,7 +104,7 @@ int ny_mtx_tables_open(struct ny_reader *reader)
     if (reader->options.column_names) paths[1][0] = '\0';
     for (size_t i = 0; !err && i < NY_MTX_TABLES; i++) {
         if (!tables[i].path[0]) continue;
-        err = count(reader, &tables[i]);
+        err = ny_lines_names(reader->ctx, paths[i], tables[i].field, NULL, &tables[i].names);
         if (!err) err = decide(reader, &tables[i], i == 0 ? turned : !turned);
         if (!err) err = take(reader, &tables[i]);
     }

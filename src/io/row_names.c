@@ -80,6 +80,37 @@ int ny_line_name(struct ny_bytes *lines, unsigned field, struct ny_names *to)
     return err;
 }
 
+int ny_lines_names(struct ny_context *ctx, const char *path, unsigned field, struct ny_names *to,
+                   uint64_t *count)
+{
+    struct ny_names one = {0}, *names = to ? to : &one;
+    size_t bytes = 0;
+    struct ny_bytes *lines;
+    int err = ny_bytes_open(&lines, ctx, path);
+
+    *count = 0;
+    if (err) return err;
+    for (uint64_t line = 1; !err; line++) {
+        size_t before;
+
+        ny_names_clear(&one);
+        before = names->bytes;
+        err = ny_line_name(lines, field, names);
+        if (!err && names->bytes > before + 1) {
+            *count = line;
+            bytes = names->bytes;
+        }
+        if (!err && line % 4096 == 0) err = ny_check_interrupt(ctx);
+    }
+    if (to) {
+        to->count = (size_t)*count;
+        to->bytes = bytes;
+    }
+    ny_names_release(&one, ctx);
+    ny_bytes_close(lines);
+    return err == NY_END ? NY_OK : err;
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 int ny_row_names_of_lines(struct ny_row_names **out, struct ny_reader *reader,

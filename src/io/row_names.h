@@ -31,5 +31,9 @@ int ny_stream_name(struct ny_reader *reader, uint64_t number, struct ny_names *t
 /* Adds field `field` (from 0) of the next line, or the first where the line has fewer, to `to`.
  * NY_END behind the last line. */
 int ny_line_name(struct ny_bytes *lines, unsigned field, struct ny_names *to);
+/* Counts the names that a file has, one a line, up to the last that is not empty, and adds them to
+ * `to`, which is empty, unless that is NULL. */
+int ny_lines_names(struct ny_context *ctx, const char *path, unsigned field, struct ny_names *to,
+                   uint64_t *count);
 
 #endif
