@@ -77,7 +77,6 @@ struct ny_reader {
                       * as they stand (io/like.h) */
     uint64_t file_columns; /* so many, also where those from table.d on are left out; 0: table.d */
     bool is_sparse;        /* the file lists values that are not 0; set before names are matched */
-    bool sparse_rows;      /* rows come through io/sparse_rows.h, which can leave columns out */
     uint64_t left_out;     /* values in columns from table.d on */
     bool ended;            /* the end was read, and all is told that is told there */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */

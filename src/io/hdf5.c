@@ -327,26 +327,6 @@ static int next_line(struct ny_reader *reader, struct ny_row_entries *line)
     return NY_OK;
 }
 
-/* Reads a matrix by columns as a whole, and sorts it by row. */
-static int sort_columns(struct ny_reader *reader)
-{
-    struct hdf5 *hdf5 = reader->state;
-    const struct ny_row_sort_spec spec = {hdf5->across, hdf5->head.entries, hdf5->rows.type};
-    int err = ny_row_sort_new(&reader->sort, reader, &spec);
-
-    for (uint64_t column = 0; !err && column < hdf5->lines; column++) {
-        struct ny_row_entries line;
-
-        err = next_line(reader, &line);
-        if (!err)
-            err = ny_row_sort_add_column(reader->sort, (uint32_t)column, &line,
-                                         hdf5->rows.index_bytes);
-    }
-    if (!err) err = finish(reader);
-    hdf5->rows.index_bytes = sizeof(uint32_t);
-    return err;
-}
-
 static int open_sparse(struct ny_reader *reader)
 {
     struct hdf5 *hdf5 = reader->state;
@@ -363,7 +343,7 @@ static int open_sparse(struct ny_reader *reader)
     hdf5->across = by_columns ? head->rows : head->columns;
     hdf5->rows.type = (enum ny_dtype)head->dtype;
     hdf5->rows.index_bytes = head->index_bytes;
-    hdf5->rows.fetch = by_columns ? ny_row_sort_next : next_line;
+    hdf5->rows.fetch = next_line;
     table->dtype = reader->options.dtype ? reader->options.dtype : hdf5->rows.type;
     hdf5->rows.rounding = hdf5->rows.type == NY_F32 || hdf5->rows.type == NY_F64;
     hdf5->room = head->most > NY_HDF5_PIECE ? (size_t)head->most : NY_HDF5_PIECE;
@@ -372,7 +352,11 @@ static int open_sparse(struct ny_reader *reader)
     hdf5->count = ny_lay(&reader->own, NY_MEM_IO, NY_HDF5_BATCH_LINES, sizeof(*hdf5->count));
     if (reader->own.err) return reader->own.err;
     ny_sparse_rows_layout(reader, head->entries, by_columns ? 0 : head->most);
-    return by_columns ? sort_columns(reader) : NY_OK;
+    if (!by_columns) return NY_OK;
+    err = ny_row_sort_columns(
+        reader, &hdf5->rows, hdf5->lines,
+        &(struct ny_row_sort_spec){hdf5->across, head->entries, hdf5->rows.type});
+    return err ? err : finish(reader);
 }
 
 /* ---- dense ----------------------------------------------------------------------------------- */

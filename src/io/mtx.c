@@ -209,7 +209,8 @@ static int open_mtx(struct ny_reader *reader)
     mtx->rows.index_bytes = sizeof(uint32_t);
     mtx->rows.type = NY_F64;
     mtx->rows.rounding = mtx->text.field == NY_MTX_REAL;
-    mtx->rows.fetch = reader->sort ? ny_row_sort_next : next_streamed;
+    mtx->rows.fetch = next_streamed;
+    if (reader->sort) ny_row_sort_serves(&mtx->rows);
     reader->is_sparse = !mtx->text.array;
     if (reader->options.names) err = ny_mtx_tables_open(reader);
     if (!err && reader->options.column_names)

@@ -303,27 +303,6 @@ static int finish(struct npz *npz)
     return err;
 }
 
-/* ---- lines that are columns of the points ---------------------------------------------------- */
-
-/* Reads the whole matrix and sorts it by row. */
-static int sort_lines(struct ny_reader *reader)
-{
-    struct npz *npz = reader->state;
-    struct ny_row_sort_spec spec = {npz->across, npz->entries, npz->rows.type};
-    int err = ny_row_sort_new(&reader->sort, reader, &spec);
-
-    for (uint64_t column = 0; !err && column < npz->lines; column++) {
-        struct ny_row_entries line;
-
-        err = next_line(reader, &line);
-        if (!err) err = ny_row_sort_add_column(reader->sort, column, &line, npz->rows.index_bytes);
-    }
-    if (!err) err = finish(npz);
-    npz->rows.index_bytes = sizeof(uint32_t);
-    ny_layout_free(&npz->batch);
-    return err;
-}
-
 /* ---- the format ------------------------------------------------------------------------------ */
 
 /* Reads what the matrix is: its form, shape and indptr. */
@@ -371,12 +350,17 @@ static int open_npz(struct ny_reader *reader)
     if (err) return err;
     table->dtype =
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
-    npz->rows.fetch = direct ? next_line : ny_row_sort_next;
+    npz->rows.fetch = next_line;
     reader->is_sparse = true;
     err = ny_column_names_read(reader, table->d);
     if (err) return err;
     ny_sparse_rows_layout(reader, npz->entries, direct ? npz->most : 0);
-    return direct ? NY_OK : sort_lines(reader);
+    if (direct) return NY_OK;
+    err =
+        ny_row_sort_columns(reader, &npz->rows, npz->lines,
+                            &(struct ny_row_sort_spec){npz->across, npz->entries, npz->rows.type});
+    ny_layout_free(&npz->batch);
+    return err ? err : finish(npz);
 }
 
 static int next_npz(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)

@@ -132,8 +132,10 @@ int ny_row_sort_add(struct ny_row_sort *sort, uint64_t row, uint32_t column, con
                         sizeof(place) + sort->value_bytes);
 }
 
-int ny_row_sort_add_column(struct ny_row_sort *sort, uint64_t column,
-                           const struct ny_row_entries *entries, unsigned index_bytes)
+/* Adds the entries of a column, whose row numbers have index_bytes each. NY_EDATA with the row for
+ * one that is not there. */
+static int add_column(struct ny_row_sort *sort, uint64_t column,
+                      const struct ny_row_entries *entries, unsigned index_bytes)
 {
     int err = NY_OK;
 
@@ -215,7 +217,29 @@ int ny_row_sort_row(struct ny_row_sort *sort, uint64_t row, struct ny_row_entrie
     return NY_OK;
 }
 
-int ny_row_sort_next(struct ny_reader *reader, struct ny_row_entries *entries)
+/* The fetch() of rows that are sorted. */
+static int next_row(struct ny_reader *reader, struct ny_row_entries *entries)
 {
     return ny_row_sort_row(reader->sort, reader->consumed, entries);
+}
+
+void ny_row_sort_serves(struct ny_sparse_rows *rows)
+{
+    rows->index_bytes = sizeof(uint32_t);
+    rows->fetch = next_row;
+}
+
+int ny_row_sort_columns(struct ny_reader *reader, struct ny_sparse_rows *rows, uint64_t columns,
+                        const struct ny_row_sort_spec *spec)
+{
+    int err = ny_row_sort_new(&reader->sort, reader, spec);
+
+    for (uint64_t column = 0; !err && column < columns; column++) {
+        struct ny_row_entries entries;
+
+        err = rows->fetch(reader, &entries);
+        if (!err) err = add_column(reader->sort, column, &entries, rows->index_bytes);
+    }
+    ny_row_sort_serves(rows);
+    return err;
 }

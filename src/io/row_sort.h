@@ -27,15 +27,15 @@ int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
 void ny_row_sort_free(struct ny_row_sort *sort);
 /* Adds an entry of a row below spec.rows. */
 int ny_row_sort_add(struct ny_row_sort *sort, uint64_t row, uint32_t column, const void *value);
-/* Adds the entries of a column, whose row numbers have index_bytes (4 or 8) each and whose values
- * are of the type of the sort. NY_EDATA with the row for one that is not below spec.rows. */
-int ny_row_sort_add_column(struct ny_row_sort *sort, uint64_t column,
-                           const struct ny_row_entries *entries, unsigned index_bytes);
 /* Gives the entries of a row (columns of 4 bytes), in the order in which they were added; they are
  * valid until the next call. Rows are asked for from 0 on, once, after the last entry was added.
  * NY_EBUDGET where the rows of a bucket do not fit in what is left of the budget. */
 int ny_row_sort_row(struct ny_row_sort *sort, uint64_t row, struct ny_row_entries *entries);
-/* Gives those of row reader->consumed by reader->sort: the fetch() of rows that are sorted. */
-int ny_row_sort_next(struct ny_reader *reader, struct ny_row_entries *entries);
+/* Has the rows that come by `rows` be those of reader->sort. */
+void ny_row_sort_serves(struct ny_sparse_rows *rows);
+/* Sorts so many columns, which rows->fetch() gives one after another, as reader->sort, from which
+ * the rows come then. */
+int ny_row_sort_columns(struct ny_reader *reader, struct ny_sparse_rows *rows, uint64_t columns,
+                        const struct ny_row_sort_spec *spec);
 
 #endif

@@ -54,7 +54,6 @@ void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t 
         file->d = reader->options.dims;
         ny_column_names_cut(reader);
     }
-    reader->sparse_rows = true;
     if (reader->options.reading == NY_READ_DENSE) return;
     if (reader->options.reading == NY_READ_AUTO && !few) return;
     file->layout = NY_CSR;
