@@ -74,64 +74,45 @@ bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count)
     return zero != 0;
 }
 
-#define CONVERT_GENOTYPES(type)                                                                    \
-    do {                                                                                           \
-        const uint8_t *in_bytes = in;                                                              \
-                                                                                                   \
-        for (size_t i = 0; i < count; i++)                                                         \
-            out[i] = in_bytes[i] == NY_GENOTYPE_MISSING ? (type)NAN : (type)in_bytes[i];           \
-    } while (0)
-
 /* Converts `count` elements from `in` to `out`, the two arrays of the functions below. */
 #define CONVERT(in_type, out_type)                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
     out[i] = (out_type)((const in_type *)in)[i]
 
-void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count)
-{
-    switch (from) {
-    case NY_U8:
-        CONVERT(uint8_t, float);
-        break;
-    case NY_I16:
-        CONVERT(int16_t, float);
-        break;
-    case NY_F32:
-        memcpy(out, in, count * sizeof(float));
-        break;
-    case NY_F64:
-        CONVERT(double, float);
-        break;
-    case NY_GENOTYPE:
-        CONVERT_GENOTYPES(float);
-        break;
-    case NY_DTYPE_NONE:
-        break;
+/* Defines a conversion to a type of floats, `same` in the list of types. */
+#define DEFINE_CONVERSION(name, out_type, same)                                                    \
+    void name(enum ny_dtype from, const void *in, out_type *out, size_t count)                     \
+    {                                                                                              \
+        const uint8_t *bytes = in;                                                                 \
+                                                                                                   \
+        if (from == (same)) {                                                                      \
+            memcpy(out, in, count * sizeof(*out));                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        switch (from) {                                                                            \
+        case NY_U8:                                                                                \
+            CONVERT(uint8_t, out_type);                                                            \
+            break;                                                                                 \
+        case NY_I16:                                                                               \
+            CONVERT(int16_t, out_type);                                                            \
+            break;                                                                                 \
+        case NY_F32:                                                                               \
+            CONVERT(float, out_type);                                                              \
+            break;                                                                                 \
+        case NY_F64:                                                                               \
+            CONVERT(double, out_type);                                                             \
+            break;                                                                                 \
+        case NY_GENOTYPE:                                                                          \
+            for (size_t i = 0; i < count; i++)                                                     \
+                out[i] = bytes[i] == NY_GENOTYPE_MISSING ? (out_type)NAN : (out_type)bytes[i];     \
+            break;                                                                                 \
+        case NY_DTYPE_NONE:                                                                        \
+            break;                                                                                 \
+        }                                                                                          \
     }
-}
 
-void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count)
-{
-    switch (from) {
-    case NY_U8:
-        CONVERT(uint8_t, double);
-        break;
-    case NY_I16:
-        CONVERT(int16_t, double);
-        break;
-    case NY_F32:
-        CONVERT(float, double);
-        break;
-    case NY_F64:
-        memcpy(out, in, count * sizeof(double));
-        break;
-    case NY_GENOTYPE:
-        CONVERT_GENOTYPES(double);
-        break;
-    case NY_DTYPE_NONE:
-        break;
-    }
-}
+DEFINE_CONVERSION(ny_dtype_to_f32, float, NY_F32)
+DEFINE_CONVERSION(ny_dtype_to_f64, double, NY_F64)
 
 /* The comparison in this form is false for NaN. */
 #define NARROW_WHOLE(type, low, high)                                                              \

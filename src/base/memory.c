@@ -102,11 +102,6 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     }
     atomic_fetch_sub(&ctx->memory_used, bytes);
     largest_holders(ctx, holders, sizeof(holders));
-    if (ctx->memory_limit < 1048576 && !ctx->parent)
-        return ny_fail(ctx, NY_EBUDGET,
-                       "a memory budget of %zu bytes is too small for anything; give --memory "
-                       "with its unit: 512M, 2G",
-                       ctx->memory_limit);
     if (ctx->parent) {
         snprintf(share, sizeof(share), ", for one of %u shards,", ctx->parts);
         parts = ctx->parts;

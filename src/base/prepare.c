@@ -1,5 +1,5 @@
 /*
- * Prepares rows (base/prepare.h), a piece of 256 values at a time in f64.
+ * Prepares rows (base/prepare.h), a piece of 256 values at a time, each in f64.
  *
  * Small whole numbers are prepared once a row: most counts are 1, 2 or 3, and log1p takes as long
  * as all that a pass does with a value.
@@ -121,11 +121,10 @@ static double factor_of(const struct ny_prepared *how, enum ny_dtype from, const
     return how->rows == NY_ROWS_UNIT ? 1 / sqrt(sum) : how->total / sum;
 }
 
-/* The way to prepare the values of one row; `small` holds the prepared values of the whole numbers
- * that the row had so far, −1 for the others. */
+/* The way to prepare the values of one row. */
 struct row {
     enum ny_value_preparation values;
-    double factor, small[SMALL];
+    double factor;
 };
 
 /* Returns the prepared value. */
@@ -144,102 +143,79 @@ static double prepare_value(const struct row *row, double x)
     return x * row->factor;
 }
 
-/* Prepares values in their place. */
-static void prepare_piece(struct row *row, double *x, size_t count)
-{
-    for (size_t k = 0; k < count; k++) {
-        size_t at = x[k] >= 0 && x[k] < SMALL ? (size_t)x[k] : SMALL;
-
-        if (row->values != NY_VALUES_LOG1P || at == SMALL || (double)at != x[k]) {
-            x[k] = prepare_value(row, x[k]);
-        } else {
-            if (row->small[at] < 0) row->small[at] = prepare_value(row, x[k]);
-            x[k] = row->small[at];
-        }
-    }
-}
-
-/* Prepares values that are mostly counts as f32, a piece at a time, as `in` may be the end of the
- * room of `out`. Returns how many come before the first that is not finite then: such a value is
- * not kept among the small.
+/* Prepares values of a type, a piece at a time, as `in` may be the end of the room of `out`.
+ * `small` holds the prepared values of the whole numbers that the row had so far, -1 for the
+ * others. Returns how many come before the first that is not finite then, as a value beyond the
+ * range of f32: such a value is not kept among the small.
  */
-#define PREPARE_COUNTS(name, type)                                                                 \
+#define PREPARE(name, from, to)                                                                    \
     static size_t name(const struct row *row, const char *in, size_t count, char *out)             \
     {                                                                                              \
-        float small[SMALL], narrow[PIECE];                                                         \
+        to small[SMALL], prepared[PIECE];                                                          \
         size_t good = count;                                                                       \
-        type piece[PIECE];                                                                         \
+        from piece[PIECE];                                                                         \
                                                                                                    \
         for (size_t k = 0; k < SMALL; k++)                                                         \
             small[k] = -1;                                                                         \
         for (size_t first = 0, some; first < count; first += some) {                               \
             some = count - first < PIECE ? count - first : PIECE;                                  \
-            memcpy(piece, in + first * sizeof(type), some * sizeof(type));                         \
+            memcpy(piece, in + first * sizeof(from), some * sizeof(from));                         \
             for (size_t k = 0; k < some; k++) {                                                    \
                 size_t at = piece[k] >= 0 && piece[k] < SMALL ? (size_t)piece[k] : SMALL;          \
-                bool is_small = at < SMALL && (type)at == piece[k];                                \
-                float value = is_small ? small[at] : -1;                                           \
+                bool is_small = at < SMALL && (from)at == piece[k];                                \
+                to value = is_small ? small[at] : -1;                                              \
                                                                                                    \
                 if (value < 0) {                                                                   \
-                    value = (float)prepare_value(row, (double)piece[k]);                           \
+                    value = (to)prepare_value(row, (double)piece[k]);                              \
                     if (!isfinite(value) && good == count) good = first + k;                       \
                     if (is_small && isfinite(value)) small[at] = value;                            \
                 }                                                                                  \
-                narrow[k] = value;                                                                 \
+                prepared[k] = value;                                                               \
             }                                                                                      \
-            memcpy(out + first * sizeof(float), narrow, some * sizeof(float));                     \
+            memcpy(out + first * sizeof(to), prepared, some * sizeof(to));                         \
         }                                                                                          \
         return good;                                                                               \
     }
 
-PREPARE_COUNTS(prepare_bytes, uint8_t)
-PREPARE_COUNTS(prepare_shorts, int16_t)
-PREPARE_COUNTS(prepare_floats, float)
-
-/* Returns the first value that is not finite, or their number. */
-static size_t first_infinite(const double *x, size_t count)
-{
-    size_t k = 0;
-
-    while (k < count && isfinite(x[k]))
-        k++;
-    return k;
-}
+PREPARE(bytes_to_f32, uint8_t, float)
+PREPARE(bytes_to_f64, uint8_t, double)
+PREPARE(shorts_to_f32, int16_t, float)
+PREPARE(shorts_to_f64, int16_t, double)
+PREPARE(f32_to_f32, float, float)
+PREPARE(f32_to_f64, float, double)
+PREPARE(f64_to_f32, double, float)
+PREPARE(f64_to_f64, double, double)
 
 size_t ny_prepare_row(const struct ny_prepared *how, enum ny_dtype from, const void *in,
                       size_t count, enum ny_dtype to, void *out)
 {
     struct row row = {.values = (enum ny_value_preparation)how->values,
                       .factor = factor_of(how, from, in, count)};
-    size_t in_bytes = ny_dtype_size(from), out_bytes = ny_dtype_size(to), good = count;
-    double piece[PIECE];
-    float narrow[PIECE];
+    bool wide = to == NY_F64;
 
     if (row.factor == 0) {
-        memset(out, 0, count * out_bytes);
+        memset(out, 0, count * ny_dtype_size(to));
         return count;
     }
-    if (from == NY_U8 && to == NY_F32) return prepare_bytes(&row, in, count, out);
-    if (from == NY_I16 && to == NY_F32) return prepare_shorts(&row, in, count, out);
-    if (from == NY_F32 && to == NY_F32 && row.values == NY_VALUES_LOG1P)
-        return prepare_floats(&row, in, count, out);
-    for (size_t k = 0; k < SMALL; k++)
-        row.small[k] = -1;
-    for (size_t first = 0; first < count; first += PIECE) {
-        size_t some = count - first < PIECE ? count - first : PIECE, finite;
-
-        ny_dtype_to_f64(from, (const char *)in + first * in_bytes, piece, some);
-        prepare_piece(&row, piece, some);
-        if (to == NY_F32) { /* a value beyond the range of f32 becomes infinite here */
-            ny_dtype_to_f32(NY_F64, piece, narrow, some);
-            ny_dtype_to_f64(NY_F32, narrow, piece, some);
-        }
-        finite = first_infinite(piece, some);
-        if (finite < some && good == count) good = first + finite;
-        memcpy((char *)out + first * out_bytes,
-               to == NY_F32 ? (const void *)narrow : (const void *)piece, some * out_bytes);
+    switch (from) {
+    case NY_U8:
+        return (wide ? bytes_to_f64 : bytes_to_f32)(&row, in, count, out);
+    case NY_I16:
+        return (wide ? shorts_to_f64 : shorts_to_f32)(&row, in, count, out);
+    case NY_F32:
+        return (wide ? f32_to_f64 : f32_to_f32)(&row, in, count, out);
+    case NY_F64:
+        return (wide ? f64_to_f64 : f64_to_f32)(&row, in, count, out);
+    case NY_GENOTYPE: /* which is as it is */
+        if (wide)
+            ny_dtype_to_f64(from, in, out, count);
+        else
+            ny_dtype_to_f32(from, in, out, count);
+        break;
+    case NY_DTYPE_NONE:
+        break;
     }
-    return good;
+    return count;
 }
 
 void ny_prepare_in_place(const struct ny_prepared *how, enum ny_dtype from, enum ny_dtype to,

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/mutex.h"
 
 /* One worker: what it runs, and the status that it left. */
 struct job {
@@ -85,58 +84,6 @@ static int run_jobs(struct ny_context *ctx, unsigned workers, ny_work_fn *work, 
 int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg)
 {
     return workers <= 1 ? work(arg, 0) : run_jobs(ctx, workers, work, arg, NULL);
-}
-
-/* Workers that wait for one another, and how many of them could be started. */
-struct together {
-    struct ny_context *ctx;
-    ny_work_fn *work;
-    void *arg;
-    unsigned workers;
-    struct ny_mutex lock;
-    struct ny_cond known;
-    unsigned started; /* 0: not known yet */
-};
-
-static void begin_together(void *arg, unsigned started)
-{
-    struct together *together = arg;
-
-    ny_mutex_lock(&together->lock);
-    together->started = started;
-    ny_cond_broadcast(&together->known);
-    ny_mutex_unlock(&together->lock);
-}
-
-static int run_together(void *arg, unsigned worker)
-{
-    struct together *together = arg;
-    unsigned started;
-
-    ny_mutex_lock(&together->lock);
-    while (!together->started)
-        ny_cond_wait(&together->known, &together->lock);
-    started = together->started;
-    ny_mutex_unlock(&together->lock);
-    if (started < together->workers)
-        return ny_fail(together->ctx, NY_EBUDGET,
-                       "the system grants %u threads of the %u that have to run together; raise "
-                       "its limit (ulimit -u), or use fewer shards",
-                       started, together->workers);
-    return together->work(together->arg, worker);
-}
-
-int ny_parallel_all(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg)
-{
-    struct together together = {.ctx = ctx, .work = work, .arg = arg, .workers = workers};
-    int err;
-
-    ny_mutex_init(&together.lock);
-    ny_cond_init(&together.known);
-    err = run_jobs(ctx, workers, run_together, &together, begin_together);
-    ny_cond_release(&together.known);
-    ny_mutex_release(&together.lock);
-    return err;
 }
 
 /* Items of worker w are from share_begin(items, workers, w) to that of w + 1. */
@@ -212,6 +159,34 @@ int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg)
     struct team_job job = {.work = work, .arg = arg, .team = {.ctx = ctx}};
 
     return run_jobs(ctx, ny_context_crew(ctx), run_member, &job, begin_team);
+}
+
+/* Workers that wait for one another: a team that has to be whole. */
+struct together {
+    ny_work_fn *work;
+    void *arg;
+    unsigned workers;
+};
+
+static int run_together(void *arg, const struct ny_worker *worker)
+{
+    const struct together *together = arg;
+    const struct ny_team *team = worker->team;
+
+    if (team->workers < together->workers)
+        return ny_fail(team->ctx, NY_EBUDGET,
+                       "the system grants %u threads of the %u that have to run together; raise "
+                       "its limit (ulimit -u), or use fewer shards",
+                       team->workers, together->workers);
+    return together->work(together->arg, worker->index);
+}
+
+int ny_parallel_all(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg)
+{
+    struct together together = {work, arg, workers};
+    struct team_job job = {.work = run_together, .arg = &together, .team = {.ctx = ctx}};
+
+    return run_jobs(ctx, workers, run_member, &job, begin_team);
 }
 
 int ny_alone(struct ny_context *ctx, ny_team_fn *work, void *arg)

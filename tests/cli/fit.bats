@@ -43,7 +43,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
         unset least
     done
     ny fit s c --memory 4
-    says "give --memory with its unit"
+    says "give --memory 32M or more"
 }
 
 # bats test_tags=slow
