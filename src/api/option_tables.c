@@ -152,13 +152,11 @@ int ny_options_open(struct ny_reader **out, const struct ny_options *options, co
 
 size_t ny_options_table_bytes(const struct ny_options *options)
 {
+    struct parts parts;
     size_t bytes = 0;
 
-    for (size_t i = 0; options->tables && i < ny_option_count(); i++) {
-        struct parts parts;
-
+    for (size_t i = 0; options->tables && i < ny_option_count(); i++)
         if (options->tables[i]) bytes += measure(options->tables[i], &parts);
-    }
     return bytes;
 }
 

@@ -107,8 +107,7 @@ bool ny_fit_keeps_square(const struct ny_sizes *f, ny_stage_count_fn *count, uns
     return ny_charges_total(&pass) + ny_sizes_spare(f) <= limit;
 }
 
-/* ---- columns that are kept --------------------------------------------------------------------
- */
+/* ---- columns that are kept ------------------------------------------------------------------ */
 
 /* Tells whether a stage is one of those that run while columns are kept. */
 static bool keeps_columns(enum ny_stage_id id)

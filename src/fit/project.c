@@ -475,20 +475,15 @@ static double products_seconds(const struct ny_timing *t, double p)
                                  : ny_price_map(&t->price, values, p));
 }
 
-/* Seconds of the check rows: another tile, and its products with the rows. */
-static double checks_seconds(const struct ny_timing *t, double R, double p)
+/* Seconds of the check rows: candidates are read one by one, by all threads, and placed; then the
+ * pass has another tile, and its products with the rows. */
+static double checks_seconds(const struct ny_timing *t, size_t R, double p)
 {
-    return ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->n * R) +
-           2 * t->n * R * p / t->price.rate->gemm64;
-}
+    double N = (double)ny_check_candidates(R, t->sizes->points->n), entries = t->n * (double)R;
 
-/* Seconds of their draw: candidates are read one by one, by all threads, and placed. */
-static double draw_seconds(const struct ny_timing *t, size_t R, double p)
-{
-    double N = (double)ny_check_candidates(R, t->sizes->points->n);
-
-    return ny_price_gather(&t->price, N, 1) + ny_price_tile(&t->price, N * t->m) +
-           ny_price_map(&t->price, N * t->m, p);
+    return ny_price_gather(&t->price, N, 1) + ny_price_map(&t->price, N * t->m, p) +
+           ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, N * t->m + entries) +
+           2 * entries * p / t->price.rate->gemm64;
 }
 
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -511,8 +506,7 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         t->plan->flops += 2 * t->n * (double)R * (t->price.d + p);
         t->plan->stage_s[NY_STAGE_PROJECT] +=
             ny_timing_share(t, NY_STAGE_PROJECT, count_project) *
-            (products_seconds(t, p) +
-             (R ? checks_seconds(t, (double)R, p) + draw_seconds(t, R, p) : 0));
+            (products_seconds(t, p) + (R ? checks_seconds(t, R, p) : 0));
     }
     out_bytes += t->m * p * 8 +
                  (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +

@@ -66,7 +66,8 @@ void ny_sizes_earlier(struct ny_layout *l, const struct ny_sizes *f)
     ny_columns_count(l, &f->spec, f->m);
 }
 
-size_t ny_sizes_square(const struct ny_sizes *f)
+/* Bytes of W. */
+static size_t square_of(const struct ny_sizes *f)
 {
     bool none = f->settings->method->whole || ny_settings_features(f->settings);
 
@@ -75,14 +76,14 @@ size_t ny_sizes_square(const struct ny_sizes *f)
 
 size_t ny_sizes_spare(const struct ny_sizes *f)
 {
-    return f->settings->method->krylov ? 0 : ny_sizes_square(f);
+    return f->settings->method->krylov ? 0 : square_of(f);
 }
 
 void ny_sizes_landmarks(struct ny_layout *l, const struct ny_sizes *f, bool with_W)
 {
     ny_columns_count(l, &f->spec, f->m);
     ny_lay(l, NY_MEM_DICTIONARY, f->m, sizeof(uint64_t) + 2 * sizeof(double));
-    if (with_W) ny_layout_add(l, NY_MEM_SOLVE, ny_sizes_square(f));
+    if (with_W) ny_layout_add(l, NY_MEM_SOLVE, square_of(f));
 }
 
 void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct ny_sums_shape *of)

@@ -49,8 +49,6 @@ void ny_sizes_source(struct ny_layout *l, const struct ny_sizes *f, unsigned wor
 void ny_sizes_exact(struct ny_layout *l, const struct ny_sizes *f, unsigned workers);
 /* Counts an update's list of new landmarks and the landmarks before it. */
 void ny_sizes_earlier(struct ny_layout *l, const struct ny_sizes *f);
-/* Bytes of W. */
-size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_sizes_spare(const struct ny_sizes *f);
 /* Counts landmarks and the shift, which all stages between select and project hold, and W. */

@@ -35,10 +35,5 @@ int ny_sweep_run(struct ny_sweep *sweep);
 struct ny_sweeping;
 struct ny_sweeping *ny_sweep_lay(struct ny_layout *l, const struct ny_edges *graph, size_t lanes,
                                  unsigned workers);
-/* Returns the bytes of all distances that a sweep finds, in whole batches of NY_LANES sources. */
-static inline uint64_t ny_sweep_bytes(uint64_t nodes, size_t sources)
-{
-    return (sources + NY_LANES - 1) / NY_LANES * nodes * NY_LANES * sizeof(float);
-}
 
 #endif

@@ -31,6 +31,7 @@
 
 #include "fit/fit.h"
 #include "graph/pages.h"
+#include "graph/sweep.h"
 #include "neighbors/job.h"
 #include "model/graph.h"
 #include "model/map.h"
@@ -82,6 +83,11 @@ static inline const struct ny_map_sizes *ny_map_sizes_of(const struct ny_job_siz
  * edges in pages; where there is much, path lengths that a later stage would find again are kept.
  */
 enum ny_map_ways { NY_MAP_FEW_LANES = 1, NY_MAP_PAGED = 2, NY_MAP_KEPT = 4 };
+/* Returns the bytes of all distances that a sweep finds, in whole batches of NY_LANES sources. */
+static inline uint64_t ny_sweep_bytes(uint64_t nodes, size_t sources)
+{
+    return (sources + NY_LANES - 1) / NY_LANES * nodes * NY_LANES * sizeof(float);
+}
 
 struct ny_graph_map {
     const struct ny_map *map,

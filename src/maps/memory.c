@@ -1,7 +1,6 @@
 /* Memory of a fit of a graph's map, and the workers for which there is enough. */
 #include "base/budget.h"
 #include "base/memory.h"
-#include "graph/sweep.h"
 #include "maps/graph_map.h"
 
 static const size_t small_bytes = 512 << 10;

@@ -74,7 +74,7 @@ enum { NY_COMPARE_ROWS = 256 };
 struct ny_knn_query {
     const void *raw;
     size_t count;
-    bool (*takes)(const void *arg, size_t i, uint64_t row);
+    bool (*takes)(const void *arg, size_t i, uint64_t row); /* NULL: all of them do */
     const void *arg;
     const double *near; /* count: values up to which the nearest are, or NULL: not known */
 };

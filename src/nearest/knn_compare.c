@@ -57,7 +57,8 @@ static int fold(void *arg, const struct ny_tile *tile)
         for (size_t i = 0; i < query->count; i++) {
             struct ny_near item = {V.at[j * V.stride + i], (uint32_t)(tile->first_row + j)};
 
-            if (nearer(item, compare->near[i * t + t - 1]) && query->takes(query->arg, i, item.row))
+            if (nearer(item, compare->near[i * t + t - 1]) &&
+                (!query->takes || query->takes(query->arg, i, item.row)))
                 ny_near_keep(compare->near + i * t, t, item);
         }
     return NY_OK;

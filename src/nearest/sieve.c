@@ -78,22 +78,6 @@ static int make_codes(struct ny_sieve *sieve, bool nearly)
     return err;
 }
 
-/* ---- workers -------------------------------------------------------------------------------- */
-
-/* Makes what a worker has beside its buffers. */
-static int worker_init(struct ny_sieve_worker *worker, const struct ny_sieve *sieve)
-{
-    int err = ny_columns_new(&worker->own, &sieve->code);
-
-    return err ? err : ny_one_row_init(&worker->one, sieve->spec);
-}
-
-static void worker_release(struct ny_sieve_worker *worker)
-{
-    ny_columns_free(worker->own);
-    ny_one_row_release(&worker->one);
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Describes codes: bytes that are compared as they are. */
@@ -167,8 +151,10 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
     sieve->own.ctx = spec->ctx;
     lay(&sieve->own, sieve, knn->workers);
     err = sieve->own.err;
-    for (unsigned w = 0; w < knn->workers && !err; w++)
-        err = worker_init(&sieve->worker[w], sieve);
+    for (unsigned w = 0; w < knn->workers && !err; w++) {
+        err = ny_columns_new(&sieve->worker[w].own, &sieve->code);
+        if (!err) err = ny_one_row_init(&sieve->worker[w].one, spec);
+    }
     if (!err) err = ny_held_new(&sieve->held, knn->X, knn->spec, knn->n, held, knn->workers);
     if (!err) err = ny_sieve_basis(sieve);
     return err ? err : make_codes(sieve, nearly);
@@ -177,8 +163,10 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
 void ny_sieve_release(struct ny_sieve *sieve)
 {
     if (!sieve->spec) return;
-    for (unsigned w = 0; sieve->worker && w < sieve->knn->workers; w++)
-        worker_release(&sieve->worker[w]);
+    for (unsigned w = 0; sieve->worker && w < sieve->knn->workers; w++) {
+        ny_columns_free(sieve->worker[w].own);
+        ny_one_row_release(&sieve->worker[w].one);
+    }
     ny_held_release(&sieve->held);
     ny_columns_free(sieve->cells.centres);
     ny_columns_free(sieve->codes);

@@ -169,12 +169,6 @@ static void put(const struct lot *lot, const struct ny_sieve_batch *batch, size_
 
 /* ---- exactly -------------------------------------------------------------------------------- */
 
-static bool is_any(const void *arg, size_t i, uint64_t row)
-{
-    (void)arg, (void)i, (void)row;
-    return true;
-}
-
 /* Compares rows of the lot with all points. */
 static int compare_with_all(const struct lot *lot, const uint32_t *index, const double *near,
                             size_t count)
@@ -185,7 +179,7 @@ static int compare_with_all(const struct lot *lot, const uint32_t *index, const 
     char *raw = ny_lay(&l, NY_MEM_TILES, count, row_bytes);
     struct ny_measured found = {.row = ny_lay(&l, NY_MEM_TILES, count, t * sizeof(uint32_t)),
                                 .distance = ny_lay(&l, NY_MEM_TILES, count, t * sizeof(double))};
-    struct ny_knn_query query = {.raw = raw, .count = count, .takes = is_any, .near = near};
+    struct ny_knn_query query = {.raw = raw, .count = count, .near = near};
     struct ny_knn knn = *lot->sieve->knn;
     struct ny_source *points = NULL;
     int err = l.err;

@@ -59,14 +59,6 @@ static int measure(struct ny_graph_job *g, uint64_t first, size_t count, struct 
     return ny_knn_measure(&g->knn, &g->lists, first, count, out);
 }
 
-/* All points in memory, where the plan has room for them. */
-static int hold(struct ny_graph_job *g, struct ny_held *held)
-{
-    if (!g->plan.paired_rows) return NY_OK;
-    g->knn.held = held;
-    return ny_held_new(held, g->job.X, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
-}
-
 /* Finds and writes the lists of one range, then moves the checkpoint to the next. */
 static int run_range(struct ny_graph_job *g)
 {
@@ -77,7 +69,9 @@ static int run_range(struct ny_graph_job *g)
     int err = open_range(g, &first_tile);
 
     next = g->lists.first + g->lists.rows;
-    if (err == NY_OK) err = hold(g, &held);
+    if (g->plan.paired_rows) g->knn.held = &held; /* all points have room in memory */
+    if (err == NY_OK && g->knn.held)
+        err = ny_held_new(&held, job->X, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
     if (err == NY_OK && at->measured == NY_NONE) {
         err = ny_knn_pass(&g->knn, &g->lists, first_tile, checkpoint, g);
         if (err == NY_OK) {

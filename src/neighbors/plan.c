@@ -218,13 +218,12 @@ static bool likely_tree(const struct ny_graph_plan *plan)
 static double way_ns(const struct ny_graph_sizes *f, const struct ny_graph_plan *plan)
 {
     const double gathering = 1.5; /* a sieve that finds nearly all waits for rows and codes, too */
-    const struct ny_sieve_work all = {.left = 1};
 
     if (likely_tree(plan)) return ny_graph_tree_ns(f->points);
     if (likely_way(plan) != NY_KNN_SIEVE)
         return f->points->row_slots ? ny_graph_pairs_ns(f->points) : 0;
     if (f->points->row_slots && f->settings->way == NY_KNN_SIEVE)
-        return ny_graph_sieve_all_ns(f->points, &all, 1);
+        return ny_graph_sieve_all_ns(f->points, &(struct ny_sieve_work){.left = 1}, 1);
     return f->settings->recall < 1 ? gathering * ny_graph_sieve_ns(f->points, &ny_graph_usual_reach)
                                    : 0;
 }

@@ -103,17 +103,12 @@ static int search(struct ny_graph_job *g, uint64_t first, size_t count)
 
 /* ---- the pilot ------------------------------------------------------------------------------ */
 
-static size_t pilot_rows(uint64_t n)
-{
-    return n < NY_SIEVE_PILOT ? (size_t)n : NY_SIEVE_PILOT;
-}
-
 /* Decides by how far some rows look, or by the work of finding all of their neighbours, and
  * gives way to all pairs, or to a tree, where that is more work. */
 static void decide(struct ny_graph_job *g, const struct ny_sieve_learned *learned)
 {
     double pairs = ny_graph_pairs_ns(&g->job.points), sieve = INFINITY;
-    size_t rows = pilot_rows(g->knn.n);
+    size_t rows = ny_smaller((size_t)g->knn.n, NY_SIEVE_PILOT);
     enum ny_knn_way way = g->tree_ns < pairs ? NY_KNN_TREE : NY_KNN_EXACT;
 
     if (!ny_graph_nearly(g->settings))
@@ -137,7 +132,7 @@ static int pilot(struct ny_graph_job *g)
     struct ny_layout l = {.ctx = g->job.ctx};
     struct ny_sieving *s = g->sieving;
     uint64_t row[NY_SIEVE_PILOT];
-    size_t rows = pilot_rows(g->knn.n);
+    size_t rows = ny_smaller((size_t)g->knn.n, NY_SIEVE_PILOT);
     struct ny_measured found = {0};
     char *raw = lay(&l, &found, &s->knn, rows, false);
     struct ny_sieve_lot lot = {

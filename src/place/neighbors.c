@@ -19,12 +19,6 @@ struct by_list {
     struct ny_search search;
 };
 
-static bool is_any(const void *arg, size_t i, uint64_t row)
-{
-    (void)arg, (void)i, (void)row;
-    return true;
-}
-
 static void count(struct ny_layout *l, const void *placer, unsigned workers, size_t limit)
 {
     (void)limit;
@@ -131,8 +125,7 @@ int ny_neighbors_of_rows(const struct ny_fitted *fitted, struct ny_new_rows *row
     struct by_list run = {
         .base = {.ops = &ops, .spec = {.ctx = ctx}, .whose = "the store has", .fitted = fitted},
         .new = new,
-        .seeker = {
-            .X = fitted->X, .keep = fitted->keep, .name = fitted->keep.name, .takes = is_any}};
+        .seeker = {.X = fitted->X, .keep = fitted->keep, .name = fitted->keep.name}};
     int err = check(&run, fitted->record);
 
     run.search.seeker = &run.seeker;

@@ -95,10 +95,9 @@ static struct ny_rows *rows_of(bool sparse)
 
     for (size_t i = 0; i < N; i++)
         ones[i] = (float)(i + 1);
-    *kept = (struct ny_kept_rows){.dtype = NY_F32, .n = N, .d = D};
+    *kept = (struct ny_kept_rows){.dtype = NY_F32, .n = N, .d = D, .index_bytes = 4};
     kept->values = ny_borrowed_of(sparse ? (void *)ones : values, sizeof(values));
-    if (sparse) kept->row_start = start, kept->column = column;
-    if (sparse) kept->index_bytes = kept->start_bytes = 4;
+    if (sparse) kept->row_start = start, kept->column = column, kept->start_bytes = 4;
     assert_int_equal(ny_rows_of_memory(&X, ctx, &memory), NY_OK);
     return X;
 }
