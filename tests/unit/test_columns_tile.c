@@ -260,21 +260,6 @@ TEST(landmarks_may_come_in_pieces)
         }
 }
 
-TEST(what_cannot_work_is_refused)
-{
-    struct data data = data_random(NY_F32, 10, 4, 61);
-    struct geometry g = geometry_of(&data, true, 1);
-    struct ny_columns_spec spec = spec_of("rbf", 0, &data, &g);
-    struct ny_columns *columns;
-
-    assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
-    assert_null(columns);
-    spec.params.gamma = NAN;
-    assert_int_equal(ny_columns_new(&columns, &spec), NY_EUSAGE);
-    assert_null(ny_kernel_find("rbff"));
-    assert_null(ny_kernel_at(100));
-}
-
 /* A NaN in the data is not smoothed over by a clamp: it reaches the finite checks. */
 TEST(a_nan_stays_a_nan)
 {

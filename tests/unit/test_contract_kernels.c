@@ -94,6 +94,8 @@ TEST(entries_are_whole)
         assert_true((ny_kernel_param(kernel, "gamma") != NULL) == (kernel->auto_gamma != NULL));
         if (kernel->auto_gamma) assert_true(kernel->auto_gamma(2, 3) > 0);
     }
+    assert_null(ny_kernel_find("rbff"));
+    assert_null(ny_kernel_at(100));
 }
 
 /* γ is a positive number, of kernels that have one. */
