@@ -130,14 +130,8 @@ static int put_npy_header(struct ny_writer *writer)
     return put(writer, header, (size_t)length);
 }
 
-/* Opens a draft, which gets its name at the commit: a run that is killed leaves an old file as it
- * was. */
-static int create_temporary(struct ny_writer *writer)
-{
-    return ny_draft_open(&writer->temporary, writer->ctx, writer->path, &writer->fd);
-}
-
-/* Regular files are replaced as a whole; what is no file is written to. */
+/* Opens what is no regular file to write to it; else a draft, which gets its name at the commit: a
+ * run that is killed leaves an old file as it was. */
 static int open_output(struct ny_writer *writer)
 {
     struct stat info;
@@ -146,8 +140,8 @@ static int open_output(struct ny_writer *writer)
         writer->fd = STDOUT_FILENO;
         return NY_OK;
     }
-    if (stat(writer->path, &info) != 0) return create_temporary(writer);
-    if (S_ISREG(info.st_mode)) return create_temporary(writer);
+    if (stat(writer->path, &info) != 0 || S_ISREG(info.st_mode))
+        return ny_draft_open(&writer->temporary, writer->ctx, writer->path, &writer->fd);
     writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
     if (writer->fd >= 0 && fstat(writer->fd, &info) == 0 && !S_ISREG(info.st_mode)) return NY_OK;
     return ny_fail_errno(writer->ctx, "open", writer->path);

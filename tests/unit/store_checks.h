@@ -38,7 +38,7 @@ static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint
                                 .spec = {.d = d, .dtype = dtype, .fingerprint = 11}};
 }
 
-/* What the store says of its rows. */
+/* Returns what the store says of its rows. */
 static inline struct ny_rows_info points_now(void)
 {
     struct ny_rows_info info;

@@ -51,20 +51,3 @@ TEST(test_a_new_job_has_them_all)
     assert_int_equal(json_integer_value(json_object_get(report, "n")), 7);
     assert_true(json_is_null(json_object_get(report, "trace_error")));
 }
-
-static double placed_of(const char *report)
-{
-    OWNED(json_t) *facts = json_loads(report, 0, NULL);
-    double rows = ny_fact_rows_placed(facts);
-
-    assert_non_null(facts);
-    return rows;
-}
-
-TEST(test_rows_that_are_placed)
-{
-    assert_true(placed_of("{\"n\": 9, \"embedded\": null}") == 9);
-    assert_true(placed_of("{\"n\": 9, \"embedded\": 7}") == 7);
-    assert_true(placed_of("{\"n\": 9, \"rows_unreached\": 2}") == 7);
-    assert_true(placed_of("{}") == 0);
-}
