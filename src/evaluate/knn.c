@@ -48,11 +48,11 @@ static bool are_too_few(size_t n, size_t t)
     return n < ROWS_MIN || t > n / 4;
 }
 
-/* Nearest rows to find: a split may learn from about half of them. With a chance below 10⁻⁶
+/* Nearest rows to find: a split may learn from about half of them. With a chance below 10⁻⁵
  * there are fewer than t of these, which then vote alone. */
 static size_t width_of(size_t n, size_t t)
 {
-    size_t width = 3 * t + 24;
+    size_t width = 3 * t + 20;
 
     return width < n ? width : n - 1;
 }
