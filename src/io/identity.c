@@ -18,23 +18,6 @@ struct digest {
     uint64_t value;
 };
 
-/* Opens the file; close_file() also after a failure. */
-static int open_file(struct digest *digest, struct ny_context *ctx, const char *path)
-{
-    struct stat status;
-
-    *digest = (struct digest){.ctx = ctx, .path = path};
-    digest->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (digest->fd < 0 || fstat(digest->fd, &status) != 0) return ny_fail_errno(ctx, "open", path);
-    digest->value = (uint64_t)status.st_size;
-    return NY_OK;
-}
-
-static void close_file(const struct digest *digest)
-{
-    if (digest->fd >= 0) close(digest->fd);
-}
-
 /* Adds the bytes at a place, as many as are wanted and there, to the digest. `room` holds them
  * behind those of the digest. */
 static int add_piece(struct digest *digest, off_t at, size_t wanted, char *room, size_t *got)
@@ -55,32 +38,35 @@ static int add_piece(struct digest *digest, off_t at, size_t wanted, char *room,
     return NY_OK;
 }
 
+/* Digests the size of a file, and of its bytes all, or PIECES that are evenly spread. */
+static int digest_file(struct ny_context *ctx, const char *path, bool all, uint64_t *value)
+{
+    char room[WHOLE_BYTES + sizeof(uint64_t)];
+    struct digest digest = {.ctx = ctx, .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
+    size_t piece = all ? WHOLE_BYTES : PIECE_BYTES, got = piece;
+    off_t last = 0;
+    struct stat status;
+    int err = NY_OK;
+
+    if (digest.fd < 0 || fstat(digest.fd, &status) != 0) err = ny_fail_errno(ctx, "open", path);
+    if (!err) digest.value = (uint64_t)status.st_size;
+    if (!err && status.st_size > PIECE_BYTES) last = status.st_size - PIECE_BYTES;
+    for (off_t i = 0; !err && (all ? got == piece : i < PIECES); i++)
+        err = add_piece(&digest,
+                        all ? i * WHOLE_BYTES
+                            : last / (PIECES - 1) * i + last % (PIECES - 1) * i / (PIECES - 1),
+                        piece, room, &got);
+    if (digest.fd >= 0) close(digest.fd);
+    *value = digest.value;
+    return err;
+}
+
 int ny_file_identity(struct ny_context *ctx, const char *path, uint64_t *digest)
 {
-    char room[PIECE_BYTES + sizeof(uint64_t)];
-    struct digest file;
-    int err = open_file(&file, ctx, path);
-    off_t size = (off_t)file.value, last = size > PIECE_BYTES ? size - PIECE_BYTES : 0;
-    size_t got;
-
-    for (off_t i = 0; i < PIECES && err == NY_OK; i++)
-        err = add_piece(&file, last / (PIECES - 1) * i + last % (PIECES - 1) * i / (PIECES - 1),
-                        PIECE_BYTES, room, &got);
-    close_file(&file);
-    *digest = file.value;
-    return err;
+    return digest_file(ctx, path, false, digest);
 }
 
 int ny_file_digest(struct ny_context *ctx, const char *path, uint64_t *digest)
 {
-    char room[WHOLE_BYTES + sizeof(uint64_t)];
-    struct digest file;
-    int err = open_file(&file, ctx, path);
-    size_t got = WHOLE_BYTES;
-
-    for (off_t at = 0; got == WHOLE_BYTES && err == NY_OK; at += WHOLE_BYTES)
-        err = add_piece(&file, at, WHOLE_BYTES, room, &got);
-    close_file(&file);
-    *digest = file.value;
-    return err;
+    return digest_file(ctx, path, true, digest);
 }
