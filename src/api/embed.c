@@ -25,10 +25,10 @@ static const char result[] = "embedding";
 static void convert(int from, const void *values, const struct ny_dense_room *room, size_t at,
                     size_t count)
 {
-    if (room->dtype == NY_F64)
-        ny_dtype_to_f64((enum ny_dtype)from, values, (double *)room->values + at, count);
-    else
-        ny_dtype_to_f32((enum ny_dtype)from, values, (float *)room->values + at, count);
+    enum ny_dtype to = (enum ny_dtype)room->dtype;
+
+    ny_dtype_widen((enum ny_dtype)from, values, to, (char *)room->values + at * ny_dtype_size(to),
+                   count);
 }
 
 /* Sets all coordinates to NaN: a map of a graph may leave rows without a place. */

@@ -53,12 +53,11 @@ static int load_names(void *arg, struct ny_names *names)
 static int check_columns(const struct ny_read_rows *rows, const struct ny_placer *placer)
 {
     const struct ny_names *names = ny_reader_column_names(rows->reader);
-    const struct ny_party party = {
-        .whose = rows->input ? rows->input : ny_memory_name(rows->table),
-        .traits = {.d = ny_reader_table(rows->reader)->d,
-                   .dtype = ny_reader_table(rows->reader)->dtype,
-                   .columns = ny_names_digest(names)},
-        .columns = names};
+    const struct ny_party party = {.whose = rows->input ? rows->input : ny_memory_name(rows->table),
+                                   .traits = {.d = ny_reader_table(rows->reader)->d,
+                                              .dtype = ny_reader_table(rows->reader)->dtype,
+                                              .columns = ny_names_digest(names)},
+                                   .columns = names};
     bool noted = rows->input && !placer->party.traits.columns; /* the model may be of 1.1 */
 
     if (rows->like) return ny_points_check_columns(rows->like, &party);
@@ -249,8 +248,8 @@ static int put_header(const struct ny_read_rows *rows, const struct ny_placer *p
     if (!err && rows->with.labels)
         err = ny_writer_field(rows->writer, "label", delimiter, delimiter);
     for (size_t k = 1; !err && k <= p; k++)
-        err = ny_writer_component(rows->writer, "embedding", k, delimiter,
-                                  k < p ? delimiter : '\n');
+        err =
+            ny_writer_component(rows->writer, "embedding", k, delimiter, k < p ? delimiter : '\n');
     return err;
 }
 
@@ -286,10 +285,7 @@ static int fill_room(const struct ny_room *room, const struct ny_placer *placer,
         const char *from = (const char *)places + i * p * element;
         char *to = (char *)room->at + (first + i) * room->row_bytes;
 
-        if (room->type == NY_F64)
-            ny_dtype_to_f64(f64 ? NY_F64 : NY_F32, from, (double *)(void *)to, p);
-        else
-            ny_dtype_to_f32(f64 ? NY_F64 : NY_F32, from, (float *)(void *)to, p);
+        ny_dtype_widen(f64 ? NY_F64 : NY_F32, from, (enum ny_dtype)room->type, to, p);
         if (narrows) err = ny_placer_check(placer, false, to, first + i, 1);
     }
     return err;

@@ -195,7 +195,7 @@ static int fill_from_sparse(struct ny_view *view, const struct ny_rows_info *inf
                             size_t count, char *out)
 {
     size_t slots = (size_t)info->row_slots, record = ny_row_bytes(info->dtype, info->d, slots);
-    size_t element = ny_dtype_size(info->dtype), row = (size_t)info->d * element;
+    size_t d = (size_t)info->d, row = d * ny_dtype_size(info->dtype);
     struct ny_rows *X = ny_store_rows(view->store);
     char *records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, record);
     int err = records ? NY_OK : NY_EBUDGET;
@@ -204,15 +204,9 @@ static int fill_from_sparse(struct ny_view *view, const struct ny_rows_info *inf
         size_t piece = count - done < PIECE_ROWS ? count - done : PIECE_ROWS;
 
         err = X->ops->read(X, slots, first + done, piece, records);
-        if (err) break;
-        memset(out + done * row, 0, piece * row);
-        for (size_t i = 0; i < piece; i++) {
-            struct ny_sparse sparse = ny_sparse_of(records + i * record, slots);
-
-            for (size_t k = 0; k < sparse.count; k++)
-                memcpy(out + (done + i) * row + sparse.index[k] * element,
-                       (const char *)sparse.value + k * element, element);
-        }
+        for (size_t i = 0; err == NY_OK && i < piece; i++)
+            ny_sparse_spread(ny_sparse_of(records + i * record, slots), info->dtype, d, info->dtype,
+                             out + (done + i) * row);
     }
     ny_free(view->ctx, records);
     return err;

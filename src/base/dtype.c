@@ -114,6 +114,16 @@ bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count)
 DEFINE_CONVERSION(ny_dtype_to_f32, float, NY_F32)
 DEFINE_CONVERSION(ny_dtype_to_f64, double, NY_F64)
 
+void ny_dtype_widen(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count)
+{
+    if (to == from)
+        memcpy(out, in, count * ny_dtype_size(to));
+    else if (to == NY_F32)
+        ny_dtype_to_f32(from, in, out, count);
+    else
+        ny_dtype_to_f64(from, in, out, count);
+}
+
 /* The comparison in this form is false for NaN. */
 #define NARROW_WHOLE(type, low, high)                                                              \
     for (size_t i = 0; i < count; i++) {                                                           \

@@ -25,6 +25,8 @@ bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count);
 void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count);
 /* Converts `count` values to f64, which is exact. */
 void ny_dtype_to_f64(enum ny_dtype from, const void *in, double *out, size_t count);
+/* Converts `count` values to their own type, f32 or f64. */
+void ny_dtype_widen(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count);
 /* Converts f64 to a type. Returns the first that does not fit (not exact; with `rounding`, f32 may
  * be rounded but not overflow); count: none. NaN and Inf fit the floats, and NaN genotypes. */
 size_t ny_dtype_from_f64(enum ny_dtype to, bool rounding, const double *in, void *out,

@@ -44,10 +44,12 @@ static const char *find_option(const char *message, char *name, size_t size)
 }
 
 /* Keeps the error if the context has none yet, with copies of the message and of the file name. */
-NY_PRINTF(5, 0)
-static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,
-                const char *format, va_list args)
+int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t line,
+               const char *format, ...)
 {
+    va_list args;
+
+    va_start(args, format);
     ny_mutex_lock(&ctx->lock);
     if (ctx->error.status == NY_OK) {
         ny_decimal_vprint(ctx->message, sizeof(ctx->message), format, args);
@@ -61,26 +63,6 @@ static int fail(struct ny_context *ctx, int status, const char *file, uint64_t l
             .option = find_option(ctx->message, ctx->option, sizeof(ctx->option))};
     }
     ny_mutex_unlock(&ctx->lock);
-    return status;
-}
-
-int ny_fail(struct ny_context *ctx, int status, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    fail(ctx, status, NULL, NY_NO_LINE, format, args);
-    va_end(args);
-    return status;
-}
-
-int ny_fail_at(struct ny_context *ctx, int status, const char *file, uint64_t line,
-               const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    fail(ctx, status, file, line, format, args);
     va_end(args);
     return status;
 }

@@ -10,10 +10,10 @@
 
 #define NY_PRINTF(text_index, first) __attribute__((format(printf, text_index, first)))
 
-/* Records the error of this context and returns `status`, so that a caller can write
- * `err = ny_fail(…); goto done;`. Safe from any worker thread; the first of several
- * concurrent errors is kept until ny_error_clear(). */
-int ny_fail(struct ny_context *ctx, int status, const char *format, ...) NY_PRINTF(3, 4);
+/* Records the error of this context, from a format and what it prints, and returns `status`, so
+ * that a caller can write `err = ny_fail(…); goto done;`. Safe from any worker thread; the first of
+ * several concurrent errors is kept until ny_error_clear(). */
+#define ny_fail(ctx, status, ...) ny_fail_at(ctx, status, NULL, NY_NO_LINE, __VA_ARGS__)
 
 /* This says what to do where a process may open no more files. */
 #define NY_MORE_FILES "; let the process open more files (ulimit -n)"

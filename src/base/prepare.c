@@ -207,10 +207,7 @@ size_t ny_prepare_row(const struct ny_prepared *how, enum ny_dtype from, const v
     case NY_F64:
         return (wide ? f64_to_f64 : f64_to_f32)(&row, in, count, out);
     case NY_GENOTYPE: /* which is as it is */
-        if (wide)
-            ny_dtype_to_f64(from, in, out, count);
-        else
-            ny_dtype_to_f32(from, in, out, count);
+        ny_dtype_widen(from, in, to, out, count);
         break;
     case NY_DTYPE_NONE:
         break;

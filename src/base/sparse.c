@@ -47,19 +47,26 @@ static void set_count(void *record, size_t count)
 void ny_sparse_pack_as(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row,
                        enum ny_dtype row_dtype)
 {
-    void *values = values_of(record, slots);
-
     set_count(record, row.count);
     if (!row.count) return;
     memcpy((char *)record + HEAD_BYTES, row.index, row.count * sizeof(*row.index));
-    if (dtype == row_dtype) memcpy(values, row.value, row.count * ny_dtype_size(dtype));
-    else if (dtype == NY_F32) ny_dtype_to_f32(row_dtype, row.value, values, row.count);
-    else ny_dtype_to_f64(row_dtype, row.value, values, row.count);
+    ny_dtype_widen(row_dtype, row.value, dtype, values_of(record, slots), row.count);
 }
 
 void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row)
 {
     ny_sparse_pack_as(record, slots, dtype, row, dtype);
+}
+
+void ny_sparse_spread(struct ny_sparse row, enum ny_dtype row_dtype, size_t d, enum ny_dtype dtype,
+                      void *dense)
+{
+    size_t bytes = ny_dtype_size(dtype), row_bytes = ny_dtype_size(row_dtype);
+
+    memset(dense, 0, d * bytes);
+    for (size_t k = 0; k < row.count; k++)
+        ny_dtype_widen(row_dtype, (const char *)row.value + k * row_bytes, dtype,
+                       (char *)dense + row.index[k] * bytes, 1);
 }
 
 double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k)

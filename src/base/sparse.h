@@ -49,6 +49,9 @@ void ny_sparse_pack(void *record, size_t slots, enum ny_dtype dtype, struct ny_s
 /* Like ny_sparse_pack(), to a dtype that can hold the values of row_dtype. */
 void ny_sparse_pack_as(void *record, size_t slots, enum ny_dtype dtype, struct ny_sparse row,
                        enum ny_dtype row_dtype);
+/* Writes a row as d values, to a dtype likewise. */
+void ny_sparse_spread(struct ny_sparse row, enum ny_dtype row_dtype, size_t d, enum ny_dtype dtype,
+                      void *dense);
 /* A dense row of d values; true: it has no more than `slots` that are not 0, and is in the record.
  */
 bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *record,

@@ -39,7 +39,8 @@ double ny_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The number after `key` in a file of "key  number [kB]" lines; 0 when not there. */
+/* The number after `key` in a file of "key  number [kB]" lines; 0 when not there. A number that is
+ * alone in its file has the key "". */
 static size_t field_of(const char *path, const char *key, size_t unit)
 {
     FILE *file = fopen(path, "r");
@@ -104,19 +105,6 @@ bool ny_memory_is_shared(const void *at, size_t bytes)
            bytes <= found.end - (uintptr_t)at;
 }
 
-/* Reads the number that is alone in a file; 0 where there is none, such as "max" of a cgroup
- * without a limit. */
-static size_t number_in(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    size_t value = 0;
-
-    if (!file) return 0;
-    if (fscanf(file, "%zu", &value) != 1) value = 0;
-    fclose(file);
-    return value;
-}
-
 static size_t least_limit(size_t a, size_t b)
 {
     return !a || (b && b < a) ? b : a;
@@ -141,7 +129,7 @@ static size_t cgroup_limit(const char *controller, const char *root, const char 
         for (char *end = name + strlen(name); end; end = strrchr(name, '/')) {
             *end = '\0';
             snprintf(path, sizeof(path), "%s%s/%s", root, name, file_name);
-            limit = least_limit(limit, number_in(path));
+            limit = least_limit(limit, field_of(path, "", 1)); /* 0 for "max" */
         }
     }
     fclose(file);

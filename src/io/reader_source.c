@@ -132,17 +132,6 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     return err;
 }
 
-/* Converts values as read to the type that is handed out. */
-static void convert(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count)
-{
-    if (from == to)
-        memcpy(out, in, count * ny_dtype_size(to));
-    else if (to == NY_F32)
-        ny_dtype_to_f32(from, in, out, count);
-    else
-        ny_dtype_to_f64(from, in, out, count);
-}
-
 /* The values of row `number`, prepared or converted to the type that is handed out. */
 static int hand_out(const struct reader_source *source, struct ny_sparse row, uint64_t number,
                     void *out)
@@ -151,7 +140,7 @@ static int hand_out(const struct reader_source *source, struct ny_sparse row, ui
     size_t k;
 
     if (!ny_prepares(&source->preparation)) {
-        convert(source->read_dtype, row.value, base->dtype, out, row.count);
+        ny_dtype_widen(source->read_dtype, row.value, base->dtype, out, row.count);
         return NY_OK;
     }
     k = ny_prepare_row(&source->preparation, source->read_dtype, row.value, row.count, base->dtype,
@@ -195,8 +184,8 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
 
     unit.row = source->unit[tile->worker].row;
     if (!base->slots && !ny_prepares(&source->preparation)) {
-        convert(source->read_dtype, unit.values + first * source->row_bytes, base->dtype, rows,
-                count * base->d);
+        ny_dtype_widen(source->read_dtype, unit.values + first * source->row_bytes, base->dtype,
+                       rows, count * base->d);
         return NY_OK;
     }
     for (size_t i = 0; i < count && err == NY_OK; i++) {

@@ -98,36 +98,16 @@ int ny_landmark_points_put(const struct ny_keep *keep, json_t *record,
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static void widen(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count)
-{
-    if (to == from)
-        memcpy(out, in, count * ny_dtype_size(from));
-    else if (to == NY_F32)
-        ny_dtype_to_f32(from, in, out, count);
-    else
-        ny_dtype_to_f64(from, in, out, count);
-}
-
 /* Writes a row in the type of *as: of a record the values at their columns, or a record. */
 static void convert_row(const struct ny_landmark_points *how, const void *row,
                         const struct ny_landmark_points *as, size_t d, char *out)
 {
-    size_t element = ny_dtype_size(as->dtype);
-    struct ny_sparse sparse;
-
-    if (!how->slots) {
-        widen(how->dtype, row, as->dtype, out, d);
-        return;
-    }
-    sparse = ny_sparse_of(row, how->slots);
-    if (as->slots) {
-        ny_sparse_pack_as(out, as->slots, as->dtype, sparse, how->dtype);
-        return;
-    }
-    memset(out, 0, d * element);
-    for (size_t k = 0; k < sparse.count; k++)
-        widen(how->dtype, (const char *)sparse.value + k * ny_dtype_size(how->dtype), as->dtype,
-              out + sparse.index[k] * element, 1);
+    if (!how->slots)
+        ny_dtype_widen(how->dtype, row, as->dtype, out, d);
+    else if (as->slots)
+        ny_sparse_pack_as(out, as->slots, as->dtype, ny_sparse_of(row, how->slots), how->dtype);
+    else
+        ny_sparse_spread(ny_sparse_of(row, how->slots), how->dtype, d, as->dtype, out);
 }
 
 /* Tells whether the columns of each sparse row ascend, and are among d. */

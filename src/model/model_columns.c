@@ -11,10 +11,7 @@ static int append_widened(const struct ny_model *model, struct ny_columns *colum
     int err = NY_EBUDGET;
 
     if (!widened) return NY_EBUDGET;
-    if (dtype == NY_F32)
-        ny_dtype_to_f32(model->spec.dtype, model->landmarks, widened, count);
-    else
-        ny_dtype_to_f64(model->spec.dtype, model->landmarks, widened, count);
+    ny_dtype_widen(model->spec.dtype, model->landmarks, dtype, widened, count);
     err = ny_columns_append(columns, ny_raw_rows(widened), model->m);
     ny_free(model->ctx, widened);
     return err;

@@ -137,13 +137,10 @@ static size_t hits_of(const struct ny_sieve_batch *batch, size_t i)
 static const void *point_at(const struct ny_sieve *sieve, uint32_t row, char *room)
 {
     const void *held = ny_held_row(&sieve->held, row);
-    size_t d = sieve->spec->geometry->d;
 
     if (sieve->spec->dtype == sieve->knn->spec->dtype) return held;
-    if (sieve->spec->dtype == NY_F64)
-        ny_dtype_to_f64(sieve->knn->spec->dtype, held, (double *)(void *)room, d);
-    else
-        ny_dtype_to_f32(sieve->knn->spec->dtype, held, (float *)(void *)room, d);
+    ny_dtype_widen(sieve->knn->spec->dtype, held, sieve->spec->dtype, room,
+                   sieve->spec->geometry->d);
     return room;
 }
 

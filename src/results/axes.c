@@ -28,18 +28,12 @@ static void read_landmark(const struct ny_model *model, size_t j, double *row)
 {
     const struct ny_columns_spec *spec = &model->spec;
 
-    if (spec->slots) {
-        struct ny_sparse values = ny_sparse_row(spec, ny_model_rows(model), j);
-
-        memset(row, 0, model->d * sizeof(*row));
-        for (size_t e = 0; e < values.count; e++)
-            row[values.index[e]] = ny_dtype_at(spec->dtype, values.value, e);
-    } else {
-        const char *raw = (const char *)model->landmarks + j * ny_raw_bytes(spec);
-
-        for (size_t k = 0; k < model->d; k++)
-            row[k] = ny_dtype_at(spec->dtype, raw, k);
-    }
+    if (spec->slots)
+        ny_sparse_spread(ny_sparse_row(spec, ny_model_rows(model), j), spec->dtype, model->d,
+                         NY_F64, row);
+    else
+        ny_dtype_widen(spec->dtype, (const char *)model->landmarks + j * ny_raw_bytes(spec), NY_F64,
+                       row, model->d);
 }
 
 int ny_model_axes(const struct ny_model *model, double *A)

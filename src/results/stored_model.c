@@ -79,21 +79,6 @@ int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *
     return err;
 }
 
-/* Writes the values of a sparse row, and zeros, as f32 or f64. */
-static void fill_in(struct ny_sparse row, enum ny_dtype dtype, size_t d, enum ny_dtype as,
-                    void *out)
-{
-    memset(out, 0, d * ny_dtype_size(as));
-    for (size_t k = 0; k < row.count; k++) {
-        double value = ny_dtype_at(dtype, row.value, k);
-
-        if (as == NY_F64)
-            ((double *)out)[row.index[k]] = value;
-        else
-            ((float *)out)[row.index[k]] = (float)value;
-    }
-}
-
 /* Refuses to look for the landmarks of a selection, which has no model, in one of the shards. */
 static int check_modelled(struct ny_store *store, const char *name)
 {
@@ -131,11 +116,9 @@ int ny_model_landmarks(struct ny_store *store, const char *name,
         char *to = (char *)rows + i * row_bytes;
 
         if (!model->landmarks)
-            fill_in(model->sparse.row[at], model->spec.dtype, model->d, as->dtype, to);
-        else if (as->dtype == NY_F64)
-            ny_dtype_to_f64(model->spec.dtype, from, (double *)(void *)to, model->d);
+            ny_sparse_spread(model->sparse.row[at], model->spec.dtype, model->d, as->dtype, to);
         else
-            ny_dtype_to_f32(model->spec.dtype, from, (float *)(void *)to, model->d);
+            ny_dtype_widen(model->spec.dtype, from, as->dtype, to, model->d);
     }
 done:
     ny_model_free(model);

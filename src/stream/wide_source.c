@@ -29,11 +29,7 @@ static void widen(enum ny_dtype from, const char *in, const struct ny_source *as
     for (size_t i = 0; as->slots && i < count; i++)
         ny_sparse_pack_as(out + i * wide_bytes, as->slots, as->dtype,
                           ny_sparse_of(in + i * row_bytes, as->slots), from);
-    if (as->slots) return;
-    if (as->dtype == NY_F32)
-        ny_dtype_to_f32(from, in, (float *)(void *)out, count * as->d);
-    else
-        ny_dtype_to_f64(from, in, (double *)(void *)out, count * as->d);
+    if (!as->slots) ny_dtype_widen(from, in, as->dtype, out, count * as->d);
 }
 
 /* Reads rows as stored into the worker's strip, then widens them. */
@@ -78,9 +74,9 @@ int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dt
     source->base.dtype = dtype;
     source->points = points;
     *out = &source->base;
-    source->strips = ny_calloc(points->ctx, NY_MEM_TILES, workers,
-                               NY_STRIP_ROWS *
-                                   ny_row_bytes(points->dtype, points->d, points->slots));
+    source->strips =
+        ny_calloc(points->ctx, NY_MEM_TILES, workers,
+                  NY_STRIP_ROWS * ny_row_bytes(points->dtype, points->d, points->slots));
     return source->strips ? NY_OK : NY_EBUDGET;
 }
 
