@@ -40,7 +40,7 @@ struct ny_graph_plan {
     bool tree_less;     /* a tree is likely to be less work than all pairs */
     double entries;     /* of the lists */
     double value_bytes; /* of the rows as they are stored */
-    double measured;    /* products of candidates that are measured in f64 */
+    double measured;    /* products of candidates that are measured in f64, beside way_ns */
     enum ny_way tiles;
     unsigned visits; /* passes that choose and weigh columns */
     double values;   /* values that all rows have together */

@@ -1,10 +1,10 @@
 /*
  * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
  * ones a range of rows at a time, those of a tree of boxes (neighbors/tree.c) or of a sieve of
- * codes (neighbors/sieve.c). Which of them it is with --knn
- * auto may be left to what some rows show (neighbors/ways.c). An exact range has two steps, the
- * pass over pairs and the measuring of candidates, and the checkpoint says which of them is under
- * way. The stage is run again for each range until the last is done.
+ * codes (neighbors/sieve.c). Which of them it is with --knn auto may be left to what some rows show
+ * (neighbors/ways.c). An exact range has two steps, the pass over pairs and the measuring of
+ * candidates, and the checkpoint says which of them is under way. The stage is run again for each
+ * range until the last is done.
  */
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"

@@ -233,22 +233,21 @@ static double way_ns(const struct ny_graph_sizes *f, const struct ny_graph_plan 
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
 {
     double n = (double)f->points->n;
-    enum ny_knn_way way = likely_way(plan);
+    bool sieve = likely_way(plan) == NY_KNN_SIEVE;
 
     plan->tiles = ny_way_of(f->knn.spec);
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
     plan->pairs =
-        way == NY_KNN_SIEVE
-            ? n * (f->settings->recall < 1 ? ny_sieve_codes_of(&ny_graph_usual_reach, n) : 3 * n)
-            : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
-    plan->flops =
-        2 * plan->pairs * (way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
+        sieve ? n * (f->settings->recall < 1 ? ny_sieve_codes_of(&ny_graph_usual_reach, n) : 3 * n)
+              : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
+    plan->flops = 2 * plan->pairs * (sieve ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
     if (likely_tree(plan)) plan->flops *= ny_graph_tree_share(f->points);
     plan->entries = n * (double)f->settings->stored;
-    plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
     plan->tree_less = ny_graph_tree_share(f->points) < 1;
     plan->way_ns = way_ns(f, plan);
-    if (way == NY_KNN_SIEVE) plan->basis_flops = ny_sieve_basis_flops(&f->knn);
+    if (!likely_tree(plan) && (!sieve || !plan->way_ns))
+        plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
+    if (sieve) plan->basis_flops = ny_sieve_basis_flops(&f->knn);
     plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes + 2 * f->points->n * (4 + 8 * ny_knn_width(&f->knn));
@@ -314,7 +313,7 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
     double exact_s =
         (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
 
-    if (graph->way_ns > 0) return basis_s + exps_ns * graph->way_ns / rates->exp32;
+    if (graph->way_ns > 0) return basis_s + exps_ns * graph->way_ns / rates->exp32 + exact_s;
     if (likely_way(graph) == NY_KNN_SIEVE)
         return basis_s + exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
     return graph->flops / ny_calibration_tile(rates, graph->tiles, false) +
