@@ -72,16 +72,14 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     says "rows.csv has numbers that are no genotypes, but cohort.nys has genotypes of PLINK"
     ny -3 transform pca.nym --input rows.csv -o out.npy
     ny -3 transform other.nym --input cohort.bed -o out.npy
-    ny -3 transform rows.nys other --input cohort.bed -o out.npy
-    ny -3 fit cohort.nys m --model other.nym
-    ny -3 fit cohort.nys m --landmarks-points rows.csv --gamma 1
-    ny -3 import cohort.nys rows.csv --append
-    says "rows.csv has numbers that are no genotypes, but cohort.nys has genotypes of PLINK"
-    ny -3 import both.nys rows.csv cohort.bed
-    ny -3 import both.nys cohort.bed rows.csv
-    usage "--layout does not act with genotypes" import other.nys cohort.bed --layout sparse
-    usage "--rows does not act with genotypes" import other.nys cohort.bed --rows total:1
-    usage "--values does not act with genotypes" import other.nys cohort.bed --values log1p
+    for call in "transform rows.nys other --input cohort.bed -o out.npy" "fit cohort.nys m --model other.nym" \
+        "fit cohort.nys m --landmarks-points rows.csv --gamma 1" "import cohort.nys rows.csv --append" \
+        "import both.nys rows.csv cohort.bed" "import both.nys cohort.bed rows.csv"; do
+        ny -3 $call
+    done
+    for option in "--layout sparse" "--rows total:1" "--values log1p"; do
+        usage "${option% *} does not act with genotypes" import other.nys cohort.bed $option
+    done
     usage "--until does not act with genotypes" fit cohort.nys m --until sums --gamma 1 \
         --landmarks-points cohort.bed
 }
@@ -120,10 +118,8 @@ through_kills() {
     nystream fit whole.nys pca --map pca --components 4 -q
     through_kills nystream import killed.nys wide.bed -q --memory 48M
     through_kills nystream fit killed.nys pca --map pca --components 4 -q
-    for part in points.npy ids.csv labels.npy columns.csv; do
-        nystream export whole.nys --part "${part%.*}" -o "whole.$part" -q
-        nystream export killed.nys --part "${part%.*}" -o "killed.$part" -q
-        cmp "whole.$part" "killed.$part"
+    for part in points ids labels columns; do
+        same_exports "whole.nys --part $part" "killed.nys --part $part" csv
     done
     same_exports "whole.nys pca" "killed.nys pca"
 }

@@ -27,33 +27,31 @@ start() {
     pids+=($!)
 }
 
-# ended: waits for all that were started; $codes are their exit codes.
+# ended CODE,…: waits for all that were started; each ends so.
 ended() {
-    local pid
-    codes=
+    local pid codes=
     for pid in "${pids[@]}"; do
         wait "$pid" && codes+=0, || codes+=$?,
     done
     pids=()
+    [ "$codes" = "$1," ] || { echo "$codes"; cat said.*; false; }
 }
 
 # Two processes that are given other NAMEs or options (NAME OPTION…, a word each) both end with 2.
 both_refused() {
-    local pids=() codes
+    local pids=()
     nystream fit big $1 --peers folder:2:meet >said.0 2>&1 3>&- &
     pids=($!)
     nystream fit big $2 --peers folder:2:meet >said.1 2>&1 3>&- &
     pids+=($!)
-    ended
-    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    ended 2,2
 }
 
 @test "any number of processes give the bytes of one" {
-    local pids=() codes
+    local pids=()
     start big --peers folder:2:meet
     start big --peers folder:2:meet
-    ended
-    [ "$codes" = 0,0, ] || { cat said.*; false; }
+    ended 0,0
     writes "$BATS_FILE_TMPDIR/one.npy" "big a"
     nystream info big a --json >info.json
     awk '/"network_seconds"/ { network = $2 } /^  "seconds"/ { all = $2 } END { exit !(0 < network + 0 && network + 0 < all + 0) }' info.json
@@ -61,14 +59,13 @@ both_refused() {
     cat said.* | grep -q "time .* (network "
     nystream rm big a
     for _ in 0 1 2; do start big --peers folder:meet; done
-    ended
-    [ "$codes" = 0,0,0, ] || { cat said.*; false; }
+    ended 0,0,0
     writes "$BATS_FILE_TMPDIR/one.npy" "big a"
     [ -z "$(compgen -G 'meet/*/run-*')" ]
 }
 
 @test "machines with disks of their own work at the shards that they have" {
-    local pids=() codes
+    local pids=()
     mkdir far near
     mkdir far/big near/big
     mv big/shard-00000 near/big
@@ -79,64 +76,58 @@ both_refused() {
     start far/big --peers folder:meet
     sleep 0.2
     start near/big --peers folder:meet
-    ended
-    [ "$codes" = 0,0,0, ] || { cat said.*; false; }
+    ended 0,0,0
     mv near/big/shard-00000 far/big
     writes "$BATS_FILE_TMPDIR/one.npy" "far/big a"
     ny -2 fit near/big b --peers folder:2:meet --peers-wait 1
 }
 
 @test "one process that is killed ends the others, and all go on with the same command" {
-    local pids=() codes began
+    local pids=() began
     for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
     await '[ -n "$(compgen -G "meet/*/run-*/start")" ]'
     kill -9 "${pids[1]}"
     began=$SECONDS
-    ended
+    ended 6,137,6
     [ $((SECONDS - began)) -le 10 ]
-    [[ $codes == 6,137,6, ]] || { echo "$codes"; cat said.*; false; }
     grep -q "has ended without notice" said.0 said.2
     for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
-    ended
-    [ "$codes" = 0,0,0, ] || { cat said.*; false; }
+    ended 0,0,0
     nystream export big a -o killed.npy -q
     nystream fit big b --landmarks 900 -q
     writes killed.npy "big b"
 }
 
 @test "a process that ends before it comes to the others is heard by those that wait" {
-    local pids=() codes began
+    local pids=() began
     start big --peers folder:meet
     await '[ -e meet/set-*/who-00000 ]'
     began=$SECONDS
     mv big/shard-00002/results/data.mdb kept.mdb
     : >big/shard-00002/results/data.mdb
     start big --peers folder:meet
-    ended
-    [ "$codes" = 6,5, ] || { echo "$codes"; cat said.*; false; }
+    ended 6,5
     [ $((SECONDS - began)) -le 10 ]
     grep -q "a process of this job ended before it came to meet: big/shard-00002" said.0
     mv kept.mdb big/shard-00002/results/data.mdb
     for _ in 0 1 2; do start big --peers folder:meet; done # which do not hear of earlier ones
-    ended
-    [ "$codes" = 0,0,0, ] || { echo "$codes"; cat said.*; false; }
+    ended 0,0,0
     [ -z "$(compgen -G 'meet/failed-*')" ]
 }
 
 @test "one process that is missing is named, and one that differs ends all" {
-    local pids=() codes
+    local pids=()
     ny -6 fit big a --peers folder:2:meet --peers-wait 0.5
     says "rank 1 has not arrived at meet within"
     start big --peers folder:2:meet
     start big --peers folder:2:meet --seed 3
-    ended
-    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    ended 2,2
     grep -q "shard 2 has other options than shard 0" said.0
     grep -q "shard 2 has other options than shard 0" said.1
 }
 
 @test "processes of two commands leave what is there" {
-    local pids=() codes
+    local pids=()
     table 60 8 7 >landmarks.csv
     table 60 8 8 >others.csv
     nystream fit big a --landmarks 60 -q
@@ -144,8 +135,7 @@ both_refused() {
     # Two options.
     start big --peers folder:2:meet --restart
     start big --peers folder:2:meet --restart --seed 3
-    ended
-    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    ended 2,2
     writes before.npy "big a"
     # Two names.
     nystream fit big b --landmarks 50 -q
@@ -165,8 +155,7 @@ both_refused() {
             --peers folder:2:../meet) >said.$host 2>&1 3>&- &
         pids+=($!)
     done
-    ended
-    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    ended 2,2
     grep -q "shard 2 has other files that options name than shard 0" said.near
     ny -2 info big c
 }
@@ -180,11 +169,10 @@ both_refused() {
 }
 
 @test "a process without memory for its part tells the others" {
-    local pids=() codes
+    local pids=()
     start big --peers folder:2:meet --memory 40M
     start big --peers folder:2:meet
-    ended
-    [ "$codes" = 8,8, ] || { echo "$codes"; cat said.*; false; }
+    ended 8,8
     grep -q "the memory budget of 40.0 MiB is too small" said.0
     grep -q "the memory budget of 40.0 MiB is too small" said.1
 }
@@ -218,7 +206,7 @@ both_refused() {
 }
 
 @test "jobs of two stores in one folder do not meet, and both are right" {
-    local pids=() codes try store
+    local pids=() try store
     cp -r big other
     nystream import other rows.more.csv --append -q
     rm -r other/shard-00000 # is imported again, so that it has another id
@@ -228,21 +216,19 @@ both_refused() {
     nystream export fitted a -o other.npy -q
     for try in "big other big other" "big other other big" "other big big other"; do
         for store in $try; do start $store --peers folder:2:meet --restart; done
-        ended
-        [ "$codes" = 0,0,0,0, ] || { echo "$codes"; cat said.*; false; }
+        ended 0,0,0,0
         writes "$BATS_FILE_TMPDIR/one.npy" "big a"
         writes other.npy "other a"
     done
 }
 
 @test "imports into two stores that share a folder do not share rows" {
-    local pids=() codes
+    local pids=()
     nystream import x "$BATS_FILE_TMPDIR"/rows.[01].csv --shards 2 --peers folder:meet >said.0 2>&1 3>&- &
     pids+=($!)
     nystream import y "$BATS_FILE_TMPDIR"/rows.[01].csv --shards 2 --peers folder:meet >said.1 2>&1 3>&- &
     pids+=($!)
-    ended
-    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    ended 2,2
     [ ! -e x ] && [ ! -e y ]
 }
 
