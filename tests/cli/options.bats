@@ -377,6 +377,7 @@ label-column  | import new new.svm                        | --label-column 1 !
 id-column     | import new new.svm                        | --id-column 1 !
 header        | transform s f --input new.svm -o o.csv    | --header yes !
 sigma         | fit s r --kernel linear                   | --sigma 2 ! gamma
+pilot         | fit s r                                   | --no-pilot !
 pilot         | select s r                                | --no-pilot !
 time          | fit s r                                   | --time 2 !
 normalize     | fit s r                                   | --normalize asymmetric !
