@@ -278,6 +278,7 @@ same_parts() {
     cmp first.csv y.csv
 }
 
+# bats test_tags=slow
 @test "a fit that was interrupted does not go on with a graph that was made again" {
     local options="--map isomap --graph g --select uniform --landmarks 600 --memory 64M --threads 1" seconds
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 50000 -o roll.npy
@@ -294,6 +295,7 @@ same_parts() {
     usage "graph 'g' is no longer the one that 'e' was made from; fit it again with --restart" fit s e $options
 }
 
+# bats test_tags=slow
 @test "columns that a fit has found again are not told to have been kept" {
     local options="--map isomap --graph g --select uniform --landmarks 1200 --memory 1G --threads 1 -q" stage pid tries
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 6000 -o roll.npy

@@ -178,6 +178,7 @@ equal_plans() { # SHAPE STORE OPTION…
     [ ! -e e.npy ]
 }
 
+# bats test_tags=slow
 @test "a frozen update is planned by its new rows, and by what it does besides" {
     npy_u8 100000 16 >t.npy
     npy_u8 400 16 >new.npy
@@ -191,6 +192,7 @@ equal_plans() { # SHAPE STORE OPTION…
     ny -0 fit grows.nys a --update frozen --time-limit "$half"
 }
 
+# bats test_tags=slow
 @test "the limit is compared with what is left of a job" {
     npy_u8 60000 16 >t.npy
     nystream import left.nys t.npy -q

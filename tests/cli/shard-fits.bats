@@ -137,6 +137,7 @@ in_shards() {
     nystream export in$count f --part model -o $count.nym -q
 }
 
+# bats test_tags=slow
 @test "rows of numbers have the same bytes in any number of shards" {
     local options dtype=
     table 36864 5 3 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= exp(9 * rand()) } 1' >numbers.csv
@@ -212,6 +213,7 @@ END
 END
 }
 
+# bats test_tags=slow
 @test "processes with budgets of their own take the same steps" {
     npy_u8 2048 784 >0.npy
     npy_u8 2000 784 >1.npy
@@ -461,6 +463,7 @@ seconds_of() {
         degrees accumulate solve project probe; do seconds_of big.json $stage; done)"
 }
 
+# bats test_tags=slow
 @test "a process with one shard needs what the plan of shards tells" {
     local each less status shard
     each=$(field "$(nystream plan big --landmarks 500 --json | sed -n '/"shards": {/,/}/p')" memory_min_bytes)

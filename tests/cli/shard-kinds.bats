@@ -153,6 +153,7 @@ same_facts() {
     same_exports "sparse placed" "parts placed"
 }
 
+# bats test_tags=slow
 @test "landmarks are drawn by weight from the rows of all shards" {
     local stores store shards map
     for stores in "one big" "numbers odd" "sparse parts"; do
@@ -167,6 +168,7 @@ same_facts() {
     done
 }
 
+# bats test_tags=slow
 @test "a greedy selection of all shards has the landmarks of one store" {
     local store shards options
     while IFS='|' read -r store shards options; do
@@ -215,6 +217,7 @@ END
     same_exports "big straight" "big map"
 }
 
+# bats test_tags=slow
 @test "columns are weighed and chosen by the rows of all shards" {
     local store shards options
     while IFS='|' read -r store shards options; do
@@ -297,6 +300,7 @@ END
 }
 
 # In one store, vectors are of the rows where these are fewer, which no shard has all of.
+# bats test_tags=slow
 @test "shards with fewer rows than columns are fitted as one store" {
     local options
     table 300 400 3 | awk -F, '{ for (j = 1; j <= 400; j++) printf "%s%s", j % 7 == NR % 7 ? $j + 9 / (1 + NR % 7) : 0.1 * $j, j < 400 ? "," : "\n" }' >wide.csv
