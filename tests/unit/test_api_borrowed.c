@@ -198,6 +198,21 @@ TEST(what_is_wrong_with_a_row_is_said_as_of_a_copy)
     assert_int_equal(access(in.store, F_OK), -1);
 }
 
+/* Models of both stores have the same bytes: landmarks, geometry, map and eigenvalues. */
+static void assert_same_model(const char *name)
+{
+    OWNED(ny_model) *of_copy = NULL, *of_store = NULL;
+    const void *wanted, *found;
+    size_t bytes, found_bytes;
+
+    ok(ny_model_open(&of_copy, in.ctx, copy, name));
+    ok(ny_model_open(&of_store, in.ctx, in.store, name));
+    ok(ny_model_image(of_copy, &wanted, &bytes));
+    ok(ny_model_image(of_store, &found, &found_bytes));
+    assert_int_equal(found_bytes, bytes);
+    assert_memory_equal(found, wanted, bytes);
+}
+
 /* Whatever the fit, the room has what the store of the same fit would have. */
 TEST(fits_into_memory_are_those_into_a_store)
 {
@@ -211,9 +226,14 @@ TEST(fits_into_memory_are_those_into_a_store)
         "landmarks=40 components=3 probe=5",
         "map=svd kernel=linear approx=exact components=3",
         "map=eigenmaps neighbors=20 connect=yes components=3",
+        "landmarks=150 components=3 select=rpcholesky approx=nystrom",
+        "landmarks=150 components=3 select=rpcholesky approx=projected",
+        "landmarks=150 components=3 select=uniform approx=nystrom",
+        "landmarks=150 components=3 select=uniform approx=projected",
     };
     /* where another type is wanted, or a stage reads rows again */
-    static const bool in_store[] = {[5] = true, [6] = true, [8] = true};
+    static const bool in_store[sizeof(fits) / sizeof(fits[0])] = {
+        [5] = true, [6] = true, [8] = true};
     struct ny_table table = dense(NY_F32, 0);
     static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
 
@@ -226,14 +246,17 @@ TEST(fits_into_memory_are_those_into_a_store)
         int kept;
 
         snprintf(name, sizeof(name), "f%zu", i);
+        ny_context_set_threads(in.ctx, i % 4 < 2 ? 1 : 3);
         memset(found, 0, sizeof(found));
         ok(ny_fit(in.ctx, copy, name, options, NULL));
         ok(ny_embedding_read(in.ctx, copy, name, 0, ROWS, wanted));
         ok(ny_fit_into(in.ctx, in.store, name, options, &room, NULL));
         assert_memory_equal(found, wanted, sizeof(wanted));
+        if (!strstr(fits[i], "eigenmaps")) assert_same_model(name);
         kept = ny_embedding_read(in.ctx, in.store, name, 0, ROWS, found);
         assert_true((kept == NY_OK) == in_store[i]);
         if (kept) fails(NY_EUSAGE, kept);
+        assert_memory_equal(found, wanted, sizeof(wanted));
     }
 }
 
