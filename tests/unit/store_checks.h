@@ -38,7 +38,7 @@ static inline struct case_import import_of(enum ny_dtype dtype, uint64_t d, uint
                                 .spec = {.d = d, .dtype = dtype, .fingerprint = 11}};
 }
 
-/* Returns what the store says of its rows. */
+/* Asks the store for the record of its rows. */
 static inline struct ny_rows_info points_now(void)
 {
     struct ny_rows_info info;
@@ -47,7 +47,7 @@ static inline struct ny_rows_info points_now(void)
     return info;
 }
 
-/* The rows that an import would go on from, as they are staged. */
+/* Returns how many rows are staged, from which an import would go on. */
 static inline uint64_t staged_rows(const struct ny_ingest_spec *spec)
 {
     struct ny_ingest *ingest;

@@ -70,12 +70,8 @@ static void assert_same_report(const char *a, const char *b)
 
     ok(ny_store_report(in.ctx, a, &of_a));
     ok(ny_store_report(in.ctx, b, &of_b));
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        double x, y;
-
-        assert_true(ny_report_number(of_a, keys[i], &x) && ny_report_number(of_b, keys[i], &y));
-        assert_true(x == y);
-    }
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        assert_true(number_of(of_a, keys[i]) == number_of(of_b, keys[i]));
 }
 
 TEST(borrowed_rows_are_those_of_a_copy)
@@ -411,13 +407,11 @@ TEST(rows_that_nobody_wants_are_not_kept)
         OWNED(ny_report) *of_copy = NULL, *of_store = NULL;
         struct ny_model *model;
         char name[20];
-        double a, b;
 
         snprintf(name, sizeof(name), "f%zu", i);
         ok(ny_fit(in.ctx, copy, name, options, &of_copy));
         ok(ny_fit_into(in.ctx, in.store, name, options, NULL, &of_store));
-        assert_true(ny_report_number(of_copy, "trace_error", &a) &&
-                    ny_report_number(of_store, "trace_error", &b) && a == b);
+        assert_true(number_of(of_copy, "trace_error") == number_of(of_store, "trace_error"));
         fails(NY_EUSAGE, ny_embedding_read(in.ctx, in.store, name, 0, 1, found));
         ok(ny_model_open(&model, in.ctx, copy, name));
         ok(ny_model_place(model, &table, NY_F32, wanted, 0));
