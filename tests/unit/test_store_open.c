@@ -344,13 +344,11 @@ TEST(a_second_import_is_refused_at_once)
     OWNED(ny_store) *store = NULL;
     struct companion other;
     struct case_import more = small;
-    char pid[32];
 
     make_store(path);
     other = send_out(hold_import);
     CHECK(ny_store_open(&store, ctx, path));
     more.spec.append = true;
-    snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
     REFUSED(case_import(store, &more), NY_EBUSY);
     CHECK(ny_blob_put(store, "fit", "x", "x", 1)); /* fitting goes on */
     send_home(&other);
@@ -362,12 +360,10 @@ TEST(a_name_is_held_by_one)
     struct ny_name_lock *lock, *second;
     OWNED(ny_store) *store = NULL;
     struct companion other;
-    char pid[32];
 
     make_store(path);
     other = send_out(hold_name);
     CHECK(ny_store_open(&store, ctx, path));
-    snprintf(pid, sizeof(pid), "process %ld (", (long)other.pid);
     REFUSED(ny_name_lock(&lock, store, "fit"), NY_EBUSY);
     CHECK(ny_name_lock(&lock, store, "fit2"));
     ny_name_unlock(lock);
