@@ -90,5 +90,76 @@ END
     nystream fit alone.nys map --landmarks 50 --components 20 -q
     nystream import alone.nys/shard-00000 more.npy --append -q
     nystream fit alone.nys map --update frozen -q
+    nystream fit alone.nys map --update full -q
     writes together.npy "alone.nys map"
+}
+
+# night MODE HOST…: these hosts run the script of the night at the same time; their exit codes in $codes.
+night() {
+    local host mode=$1 pids=()
+    shift
+    for host; do
+        (export HOST=$host WAIT=2; cd host-$host; exec bash ../night.bash $mode) >said.$host 2>&1 3>&- &
+        pids+=($!)
+    done
+    codes=
+    for host in "${pids[@]}"; do wait "$host" && codes+=0 || codes+=$?; done
+}
+
+# rows_of_night NIGHT HOST…: gives each host its rows, and the store of all shards as well.
+rows_of_night() {
+    local host night=$1
+    shift
+    for host; do
+        manifold swiss-roll -n $((40 + 10 * host)) --noise 0.1 --seed $((100 * night + host)) -o host-$host/today.npy
+        nystream import alone.nys/shard-0000$host host-$host/today.npy --append -q
+    done
+}
+
+# same_everywhere: each host has the rows of the store of all shards, which one process has updated.
+same_everywhere() {
+    local host
+    for host in 0 1 2 3; do
+        nystream export alone.nys/shard-0000$host map -o alone.npy -q
+        writes alone.npy "host-$host/big.nys/shard-0000$host map"
+    done
+}
+
+@test "7. every night over four hosts" {
+    local host
+    /usr/bin/python3 -c 'import numpy' || skip "no numpy"
+    for host in 0 1 2 3; do
+        manifold swiss-roll -n $((2048 + 200 * (host / 3))) --noise 0.1 --seed $host -o rows-$host.npy
+    done
+    M=50 bash -eu steps.sh
+    cp -r host-0/big.nys alone.nys
+    for host in 1 2 3; do cp -r host-$host/big.nys/shard-0000$host alone.nys; done
+    same_everywhere
+    rows_of_night 1 0 1 2 3
+    night frozen 0 1 2 3
+    [ "$codes" = 0000 ] || { cat said.*; false; }
+    nystream fit alone.nys map --update frozen -q
+    same_everywhere
+    # Host 2 is away, and comes back.
+    rows_of_night 2 0 1 3
+    night frozen 0 1 3
+    [ "$codes" = 666 ]
+    cat said.* | grep -q "has not arrived at ../meeting within 2 s"
+    [ ! -e host-0/today.npy ]
+    nystream transform host-0/big.nys map --input host-0/taken.npy -o placed.npy -q
+    rows_of_night 3 0 1 2 3
+    night frozen 0 1 2 3
+    [ "$codes" = 0000 ] || { cat said.*; false; }
+    nystream fit alone.nys map --update frozen -q
+    same_everywhere
+    rows_of_night 4 1 2
+    cp host-1/today.npy host-1/tonight-$(field "$(nystream info host-1/big.nys/shard-00001 --json)" n).npy
+    nystream import host-1/big.nys/shard-00001 host-1/today.npy --append -q # the host has failed behind it
+    rm host-1/today.npy
+    night full 0 1 2 3
+    [ "$codes" = 0000 ] || { cat said.*; false; }
+    nystream fit alone.nys map --update full -q
+    same_everywhere
+    night full 0 1 2 3 # there is nothing to do
+    [ "$codes" = 0000 ]
 }
