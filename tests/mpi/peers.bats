@@ -79,6 +79,10 @@ as_one() {
     for part in rows landmarks; do as_one "big two --part $part" csv; done
     ranks -2 2 nystream fit big/shard-00000 three --landmarks 50
     says "2 processes were started for 1 shards"
+    nystream import big --shard 3/4 rows.0.csv -q # and into the model, a new shard with them
+    nystream fit big one --update full -q
+    ranks -0 2 nystream fit big two --update full
+    same_exports "big one" "big two"
 }
 
 @test "ranks select by turns, draw by weight and exchange sparse rows as one process does" {
