@@ -62,7 +62,8 @@ PY
             nystream fit $s f --map svd --kernel cosine --approx exact --scale idf --features min-rows:40 \
                 --threads $threads --restart -q
             nystream export $s f --part features -o $s$threads.csv -q
-            writes ${s}1.npy "$s f"
+            nystream export $s f -o $s$threads.npy -q
+            cmp $s$threads.npy ${s}1.npy
             cmp $s$threads.csv t1.csv
         done
     done
