@@ -313,7 +313,8 @@ static int take_room(struct beside *beside, struct ny_layout *l, struct piece *p
     return l->err;
 }
 
-/* Reads and writes the rows that are wanted. */
+/* Reads and writes the rows that are wanted. The room on the disk is asked for once the first piece
+ * was read, as a damaged record may tell of any number of rows. */
 static int put_all(struct beside *beside)
 {
     struct ny_context *ctx = beside->result->ctx;
@@ -322,12 +323,12 @@ static int put_all(struct beside *beside)
     struct piece piece = {.labels = NULL};
     int err = take_room(beside, &l, &piece);
 
-    if (!err) err = ny_writer_fits(beside->writer);
     for (uint64_t first = beside->first; !err && first < beside->end; first += most) {
         size_t count = beside->end - first < most ? (size_t)(beside->end - first) : most;
 
         err = ny_check_interrupt(ctx);
         if (!err) err = read_rows(beside, first, count, &piece);
+        if (!err && first == beside->first) err = ny_writer_fits(beside->writer);
         if (!err)
             err = beside->spread ? put_spread(beside, count, &piece)
                                  : put_rows(beside, count, &piece);
