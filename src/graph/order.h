@@ -5,7 +5,7 @@
  * Nodes are grown together in cells of some 64. The graph of the cells is cut in two halves, one
  * near an entry and the other, and each half again, until it is a patch; the second half is entered
  * where a front from the entry meets it. So a stretch of the numbering is a compact region of the
- * graph, however long, and shortest paths from sources in it run side by side (graph/patches.c).
+ * graph, however long, and shortest paths from sources in it run side by side (graph/pages.c).
  */
 #ifndef NY_GRAPH_ORDER_H
 #define NY_GRAPH_ORDER_H

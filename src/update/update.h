@@ -14,7 +14,7 @@
  *                at the rows that are new (select/greedy_extend.c)
  *    accumulate  adds the new rows, and over the other rows only the columns of landmarks that
  *                joined, while columns of those that were pushed out go
- *                (spectral/accumulator_late.c); the sums follow the shift by which a has grown,
+ *                (spectral/accumulator_joined.c); the sums follow the shift by which a has grown,
  *                G − δsᵀ − sδᵀ + nδδᵀ (update/add.c)
  *    solve       solves the small problem anew
  *    project     projects all rows, but for `nystrom` over the same landmarks, whose rows do not
