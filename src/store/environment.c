@@ -300,7 +300,7 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
  *
  * LMDB locks a byte of its lock file that has the number of the process. If another process has
  * locked it, that process has the same number in another pid namespace (pid 1 of every container).
- * Then nothing is opened. */
+ * With such a twin nothing is opened; open_beside_twin() does it. */
 static int open_table(struct ny_env *env, struct ny_context *ctx, bool last_try)
 {
     MDB_txn *txn = NULL;
@@ -310,11 +310,8 @@ static int open_table(struct ny_env *env, struct ny_context *ctx, bool last_try)
 
     if (!env->read_only) mdb_reader_check(env->lmdb, &dead);
     code = mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
-    if (!env->read_only && (code == EAGAIN || code == EACCES))
-        return ny_fail_at(ctx, NY_EBUSY, env->path, NY_NO_LINE,
-                          "%s is open in another container, by a process with the same id, %ld; "
-                          "start both with one pid namespace (--pid=host)",
-                          env->path, (long)getpid());
+    env->twin = !env->read_only && (code == EAGAIN || code == EACCES);
+    if (env->twin) return NY_OK;
     if (!code && commits && !mdb_txn_id(txn)) {
         mdb_txn_abort(txn);
         txn = NULL;
@@ -350,6 +347,21 @@ static int open_environment(struct ny_env *env, struct ny_context *ctx, const ch
         env->lmdb = NULL;
         nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
     }
+}
+
+/* Reads without LMDB's locks, under those of the store: ny_twin_lock(). */
+static int open_beside_twin(struct ny_env *env, struct ny_context *ctx, const char *directory,
+                            uint64_t file_bytes)
+{
+    int err;
+
+    mdb_env_close(env->lmdb);
+    env->lmdb = NULL;
+    env->read_only = true;
+    err = open_lmdb(env, ctx, directory, MDB_RDONLY | MDB_NOLOCK, file_bytes);
+    if (!err) err = open_table(env, ctx, true);
+    env->twin = true;
+    return err;
 }
 
 /* Tells whether this user may write the store. If not, it is read without LMDB's locks, which
@@ -389,6 +401,7 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
     if (err) return err;
     env->read_only = !may_write(directory, env->path);
     err = open_environment(env, ctx, directory, (uint64_t)info->st_size);
+    if (!err && env->twin) err = open_beside_twin(env, ctx, directory, (uint64_t)info->st_size);
     if (!err) err = check_opened(env, ctx, info);
     if (err) {
         if (env->lmdb) mdb_env_close(env->lmdb);

@@ -65,8 +65,9 @@ int ny_memory_read(struct ny_store *store, struct ny_env *env, MDB_txn *txn,
 int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *epoch)
 {
     MDB_txn *txn;
-    int err;
+    int fd, err = ny_twin_lock(store, env, &fd);
 
+    if (err) return err;
     ny_env_enter(env);
     err = ny_env_begin(env, store->ctx, MDB_RDONLY, &txn);
     if (!err) {
@@ -75,6 +76,7 @@ int ny_epoch_read(struct ny_store *store, struct ny_env *env, struct ny_epoch *e
         mdb_txn_abort(txn);
     }
     ny_env_leave(env);
+    if (fd >= 0) close(fd);
     return err;
 }
 

@@ -247,6 +247,27 @@ int ny_lock_refuse(struct ny_store *store, const char *file, const char *what)
     return open_held(&lock, store, file) ? busy(&lock, store->ctx, what) : NY_OK;
 }
 
+int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd)
+{
+    bool points = env == store->points;
+    struct ny_lock lock;
+    int err;
+
+    *fd = -1;
+    if (!env->twin || !folder_path(&lock, store->path)) return NY_OK;
+    add_file(&lock, points ? "points" : "commit");
+    lock.fd = open(lock.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock.fd < 0) return errno == ENOENT ? NY_OK : ny_fail_errno(store->ctx, "open", lock.path);
+    err = flock_patiently(lock.fd, points ? LOCK_SH | LOCK_NB : LOCK_SH, store->ctx);
+    if (!err) {
+        *fd = lock.fd;
+        return NY_OK;
+    }
+    close(lock.fd);
+    if (err != NY_EBUSY) return err;
+    return ny_fail(store->ctx, NY_EBUSY, NY_TWINS, store->path, (long)getpid());
+}
+
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file)
 {
     int err = lock_path(lock, ctx, path, file);

@@ -41,7 +41,8 @@ static int open_part(struct ny_env **out, struct ny_context *ctx, const char *pa
 static const char what_to_do[] =
     "put the newer one back, or take the store as it is with 'nystream repair'";
 
-/* Opens both environments and says what is unusual about them: no right to write, an older part. */
+/* Opens both environments and says what is unusual about them: a twin, no right to write, an
+ * older part. */
 static int open_parts(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;
@@ -55,7 +56,9 @@ static int open_parts(struct ny_store *store)
                           "points/ and results/ of %s are of different stores", store->path);
     memcpy(&store->id, store->points->id, sizeof(store->id));
     store->read_only = store->points->read_only || store->results->read_only;
-    if (store->read_only)
+    if (store->points->twin || store->results->twin)
+        ny_log(ctx, NY_LOG_WARNING, NY_TWINS, store->path, (long)getpid());
+    else if (store->read_only)
         ny_log(ctx, NY_LOG_WARNING, "%s cannot be written: it is opened for reading, without locks",
                store->path);
     err = ny_store_compare_epochs(store);
@@ -359,6 +362,9 @@ int ny_store_writable(struct ny_store *store)
                           "%s is not written: %s; %s", store->path, ny_store_older(store, older),
                           what_to_do);
     if (!store->read_only) return NY_OK;
+    if (store->points->twin || store->results->twin)
+        return ny_fail_at(store->ctx, NY_EBUSY, store->path, NY_NO_LINE, NY_TWINS, store->path,
+                          (long)getpid());
     return ny_fail_at(store->ctx, NY_EIO, store->path, NY_NO_LINE,
                       "%s cannot be written; check its permissions", store->path);
 }

@@ -49,6 +49,7 @@ struct ny_env {
     pid_t process; /* a fork's copies of these slots are not its own */
     unsigned users;
     bool read_only; /* without LMDB's locks, too */
+    bool twin;      /* read_only because another process has the number of this one */
     size_t map_bytes, page_bytes;
     uint8_t id[16];
     struct ny_mutex lock; /* guards what follows */
@@ -89,6 +90,10 @@ bool ny_env_in_place(const struct ny_env *env);
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code);
 /* NY_ESTORE: something in a file of a store is damaged, which `wrong` says how. */
 int ny_damaged(struct ny_context *ctx, const char *path, const char *what, const char *wrong);
+/* Says that another process has the number of this one, by the path of the store and the number. */
+#define NY_TWINS                                                                                   \
+    "%s can only be read: another container has a process with the same id, %ld; start both with " \
+    "one pid namespace (--pid=host)"
 /* There is no store at the path. */
 int ny_no_store(struct ny_context *ctx, int status, const char *path);
 
@@ -232,6 +237,7 @@ struct ny_snapshot {
     struct ny_env *env;
     MDB_txn *txn;
     struct ny_decoder *decoder;
+    int twin_lock; /* −1: not needed */
 };
 
 /* Begins a view, one that is not in use where there is one; end it with ny_snapshot_end(). */
@@ -356,6 +362,9 @@ struct ny_lock {
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what);
 /* Takes it for a moment: whoever wants it meanwhile waits, and is not refused. */
 int ny_lock_brief(struct ny_lock *lock, struct ny_store *store, const char *file);
+/* Keeps writers from an environment with a twin while it is read; *fd is to be closed, or −1.
+ * NY_EBUSY while an import runs. */
+int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd);
 /* Tells whether somebody holds it now; disturbs nobody who is about to take it. */
 bool ny_lock_held(struct ny_store *store, const char *file);
 /* NY_EBUSY, as of ny_lock_try(), where somebody holds it now; takes nothing. */

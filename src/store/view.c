@@ -43,6 +43,13 @@ static void view_free(struct ny_snapshot *view)
     ny_free(ctx, view);
 }
 
+/* Gives the lock of a twin back, if the view has one. */
+static void unlock(struct ny_snapshot *view)
+{
+    if (view->twin_lock >= 0) close(view->twin_lock);
+    view->twin_lock = -1;
+}
+
 static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env)
 {
     struct ny_snapshot *view = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*view));
@@ -51,6 +58,7 @@ static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_
     if (!view) return NY_EBUDGET;
     view->store = store;
     view->env = env;
+    view->twin_lock = -1;
     err = ny_decoder_new(&view->decoder, store->ctx);
     if (err)
         view_free(view);
@@ -76,7 +84,11 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
     if (store->set) return ny_set_refuse(store->ctx, store->path);
     view = take_idle(store, env);
     if (!view) err = view_new(&view, store, env);
-    if (err) return err;
+    if (!err) err = ny_twin_lock(store, env, &view->twin_lock);
+    if (err) {
+        if (view) view_free(view);
+        return err;
+    }
     ny_env_enter(env);
     if (view->txn && !ny_env_renew(env, view->txn)) { /* the map grew, or the slot is gone */
         mdb_txn_abort(view->txn);
@@ -86,6 +98,7 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
     if (err) {
         view->txn = NULL;
         ny_env_leave(env);
+        unlock(view);
         view_free(view);
         return err;
     }
@@ -102,6 +115,7 @@ int ny_snapshot_end(struct ny_snapshot *view)
     if (env->read_only) moved = ny_env_info(env).me_last_txnid != mdb_txn_id(view->txn);
     ny_env_rest(env, &view->txn);
     ny_env_leave(env);
+    unlock(view);
     ny_mutex_lock(&store->lock);
     view->next = store->views;
     store->views = view;
