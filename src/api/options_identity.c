@@ -182,8 +182,8 @@ const char *ny_options_other(const json_t *stored, const json_t *other)
     return NULL;
 }
 
-/* Tells whether the option names a file that is known by its digest, wherever it lies. Python writes
- * a matrix of edges to a temporary file. */
+/* Tells whether the option names a file that is known by its digest, wherever it lies. Python
+ * writes a matrix of edges to a temporary file. */
 static bool by_digest(const char *name)
 {
     return strcmp(name, "edges") == 0;
