@@ -101,6 +101,7 @@ setup() {
     done
 }
 
+# bats test_tags=slow
 @test "processes that meet bring a result to a new shard" {
     local pids=() i code=
     cp -r big alone

@@ -106,6 +106,7 @@ goes() { # FOLDER BEFORE AFTER
     $3 nystream verify "$1/s"
 }
 
+# bats test_tags=slow
 @test "stores on pages of 64 KiB have the same bytes in them, and each page size reads the other's" {
     [ "$(large getconf PAGESIZE)" = 65536 ]
     goes small env env

@@ -137,6 +137,7 @@ assert max(ids.values()) == 1, ids.most_common(3)
 END
 }
 
+# bats test_tags=slow
 @test "the page has what was made, what was not and why; a skipped run takes nothing away" {
     paper li-2010 2
     prints "holds: fewer experts of more columns: less error"

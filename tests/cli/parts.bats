@@ -106,6 +106,7 @@ joins() {
     return 1
 }
 
+# bats test_tags=slow
 @test "parts are joined by what their rows have in common, each way against each fact" {
     local way wants cases=(same order name fewer dtype layout prepared unnamed turned other) i bad=0
     while read -r way wants; do

@@ -82,6 +82,7 @@ both_refused() {
     ny -2 fit near/big b --peers folder:2:meet --peers-wait 1
 }
 
+# bats test_tags=slow
 @test "one process that is killed ends the others, and all go on with the same command" {
     local pids=() began
     for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done

@@ -249,6 +249,7 @@ equal_plans() { # SHAPE STORE OPTION…
     at_least "$(field "$few" seconds_high)" 8 "$(field "$few" seconds)"
 }
 
+# bats test_tags=slow
 @test "exact fits of documents are planned by the products that they take, and by columns far apart" {
     local exact="--map svd --kernel cosine --approx exact"
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 6000 --terms 9000 -o docs.libsvm

@@ -265,6 +265,7 @@ END
     [ ! -e lost.npy ]
 }
 
+# bats test_tags=slow
 @test "a map of a graph that has rows lost since has all of them, and places none" {
     head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
     nystream graph s g --neighbors 6 -q

@@ -38,6 +38,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     whole <(printf '%s\n' "$output")
 }
 
+# bats test_tags=slow
 @test "a page of the first results by name says so" {
     made s
     for k in {10..44}; do nystream select s "d$k" --landmarks 4 -q; done # and a
@@ -50,6 +51,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     ! grep -q 'This page shows' two.html
 }
 
+# bats test_tags=slow
 @test "eigenvalues have the numbers of the components; residuals are those of the matrix at hand" {
     made s
     nystream graph s g --neighbors 5 --connect -q
@@ -76,6 +78,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     run ! grep -q trivial <<<"$output"
 }
 
+# bats test_tags=slow
 @test "the same bytes again; small, whatever the number of rows" {
     table 20000 5 | awk -F, '{print $0 "," int($1 * 12)}' >t.csv
     nystream import s t.csv --label-column 6 -q
@@ -87,6 +90,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     grep -q '6,000 of 20,000 points' 1.html
 }
 
+# bats test_tags=slow
 @test "a shortest path: the rows and lengths of path, and images" {
     table 200 64 | awk -F, '{$1 += NR / 20; print}' OFS=, >t.csv
     nystream import s t.csv -q
@@ -220,6 +224,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     run -4 bash -c 'nystream report t -o - >/dev/full 2>err'
 }
 
+# bats test_tags=slow
 @test "a certificate is that of info: of landmarks, of distances, of eigenvectors, of what was kept" {
     made s
     nystream graph s g --neighbors 5 --connect -q
@@ -272,6 +277,7 @@ T
     prints "seed                  9223372036854775807"
 }
 
+# bats test_tags=slow
 @test "what covers a part of the rows, one component, no labels, one value" {
     { table 60 2 && table 20 2 5 | sed 's/0\./9./g'; } >t.csv
     nystream import s t.csv -q

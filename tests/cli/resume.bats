@@ -90,6 +90,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     usage "landmarks: 700 → 20" fit "my store" f --time-limit 1h --landmarks 20
 }
 
+# bats test_tags=slow
 @test "the command that resumes names the store by the path that is given now" {
     local there="it's \\"
     mkdir "$there"
@@ -161,6 +162,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(grep ^f <<<"$output")" = "f	done" ]
 }
 
+# bats test_tags=slow
 @test "nobody is told to throw away what can be gone on with" {
     for words in "fit f --landmarks 20" "fit g" "graph f" "graph g --neighbors 5" "select f" "fit f --map kpca"; do
         set -- $words

@@ -218,6 +218,7 @@ without() {
     nystream verify bad
 }
 
+# bats test_tags=slow
 @test "parts of a set that do not belong together are refused by every verb, or make no difference" {
     local wrong=0 damage
     anew

@@ -55,6 +55,7 @@ END
     same_exports "one map --part landmarks" "big/shard-00002 map --part landmarks"
 }
 
+# bats test_tags=slow
 @test "measures and clusters of shards are those of one store" {
     fit_both map --map kpca --landmarks 40 --components 3
     nystream eval one map --clusters 5 --sample 500 --json >one.json
@@ -69,6 +70,7 @@ END
     [ "$(field "$(<big.json)" alignment_error)" != null ]
 }
 
+# bats test_tags=slow
 @test "clusters of one shard are not taken for those of all" {
     nystream fit big map --landmarks 40 --components 3 -q
     nystream eval big map --clusters 3 -q >eval.txt
@@ -107,6 +109,7 @@ END
     nystream fit small map --update frozen -q
 }
 
+# bats test_tags=slow
 @test "rows of numbers in shards of any size give the fit of one store to rounding" {
     for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
         "diffusion --landmarks 40 --time 2" "pca --landmarks 40 --approx projected" \
@@ -248,6 +251,7 @@ until_done() {
     done
 }
 
+# bats test_tags=slow
 @test "shards that are killed on their way end with the same bytes" {
     local options="--map laplacian --averages implicit --landmarks 250 --components 4 --probe 40 --threads 1"
     kills=0
@@ -409,6 +413,7 @@ caught() {
     done
 }
 
+# bats test_tags=slow
 @test "check rows are the same where some shards go on in pass 2, and others begin it" {
     local options="--landmarks 250 --components 4 --threads 1 --check-rows 256" shard
     cp -r big whole

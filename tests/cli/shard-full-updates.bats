@@ -34,6 +34,7 @@ grow_shards() {
     nystream import big third.csv --append -q
 }
 
+# bats test_tags=slow
 @test "full updates of maps of all kinds have the bytes of one store" {
     local options store key name
     while read -r options; do
@@ -154,6 +155,7 @@ END
     done
 }
 
+# bats test_tags=slow
 @test "processes that meet take rows into the model together" {
     local pids=() i code=
     grow_shards
@@ -170,6 +172,7 @@ END
     writes alone.npy "big map"
 }
 
+# bats test_tags=slow
 @test "a full update that was interrupted is told, and resume goes on" {
     nystream fit big large --landmarks 900 -q
     grow_shards
@@ -187,6 +190,7 @@ END
     [ "$(field "$(nystream info big large --json)" update)" = null ]
 }
 
+# bats test_tags=slow
 @test "rows that come while a full update was interrupted are taken in as well" {
     nystream fit big large --landmarks 900 -q
     grow_shards

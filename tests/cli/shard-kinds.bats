@@ -48,6 +48,7 @@ same_facts() {
     done
 }
 
+# bats test_tags=slow
 @test "rows are placed by a model with the bytes of one store" {
     local stores store shards
     for stores in "one big" "numbers odd"; do
@@ -68,6 +69,7 @@ same_facts() {
     usage "'placed' exists with other options" fit odd placed --model other.nym
 }
 
+# bats test_tags=slow
 @test "residuals that are certified are those of one store" {
     local stores store shards rule
     nystream fit one few --landmarks 20 --components 2 -q
@@ -84,6 +86,7 @@ same_facts() {
     same_exports "one given --part residuals" "big given2 --part residuals"
 }
 
+# bats test_tags=slow
 @test "sums of all shards are made, merged with others, and gone on with" {
     local options="--landmarks-points points.csv --gamma 0.0002 --components 3"
     nystream fit one few --landmarks 30 --components 2 -q
@@ -116,6 +119,7 @@ same_facts() {
     same_exports "big map" "big straight"
 }
 
+# bats test_tags=slow
 @test "sparse rows in shards are fitted with landmarks as in one store" {
     local options least
     for options in "--map kpca" "--map svd --select uniform --certify" "--map kpca --kernel cosine --probe 30" \
@@ -263,6 +267,7 @@ END
     done
 }
 
+# bats test_tags=slow
 @test "a selection alone is one of the rows of all shards, whose landmarks fits take" {
     local stores store shards
     while read -r store shards options; do

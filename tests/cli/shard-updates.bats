@@ -62,6 +62,7 @@ same() { same_exports "one $1" "big $1"; }
     diff -r -x lock.mdb before big
 }
 
+# bats test_tags=slow
 @test "clusters of all shards go with an update" {
     nystream eval big map --clusters 3 -q >eval.txt
     nystream report big map -o report.html -q
@@ -73,6 +74,7 @@ same() { same_exports "one $1" "big $1"; }
     [ "$(shown "big map --part clusters" | wc -l)" = 10716 ]
 }
 
+# bats test_tags=slow
 @test "clusters go to their rows where another shard than the last has grown" {
     nystream eval big map --clusters 3 -q >eval.txt
     nystream export big map --part clusters -o before.csv -q
@@ -204,6 +206,7 @@ as_in_set() {
     [ "$(grep -o '"landmarks":"[^"]*' report.html | head -n 1 | cut -d '"' -f 4 | base64 -d | wc -c)" = $((8 * inner)) ]
 }
 
+# bats test_tags=slow
 @test "updates of several shards that are killed at any moment end with the same bytes" {
     local delay kills=0
     nights
@@ -269,6 +272,7 @@ as_in_set() {
     [ $kills -ge 1 ]
 }
 
+# bats test_tags=slow
 @test "an update that was interrupted is told, and the same command goes on" {
     local shard
     nystream fit big large --landmarks 900 -q

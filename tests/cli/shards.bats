@@ -370,6 +370,7 @@ END
     ny -2 export many map -o e.npy
 }
 
+# bats test_tags=slow
 @test "verify, repair, compact and rm go through all shards" {
     stores big
     ny -0 verify big
@@ -399,6 +400,7 @@ END
     ny -0 compact big
 }
 
+# bats test_tags=slow
 @test "rows that a shard has lost are imported again, as the messages say" {
     table 24576 20 >t.csv
     for k in 0 1 2; do

@@ -75,6 +75,7 @@ share() {
     done
 }
 
+# bats test_tags=slow
 @test "a sieve finds the share that it is asked for, and no row is its own neighbour" {
     cloud rows.csv 5000 30
     nystream import s rows.csv -q
@@ -110,6 +111,7 @@ sparse() {
     }' >"$1"
 }
 
+# bats test_tags=slow
 @test "sparse rows go through a sieve, with any threads and any budget" {
     local least
     sparse rows.svm 7000 3

@@ -94,6 +94,7 @@ text() {
     says 'wide.csv has 3 columns of points, but the store has 2000'
 }
 
+# bats test_tags=slow
 @test "--shuffle and --nan drop keep rows, labels and sources together" {
     text t.libsvm
     sed -i '3s/:[^ ]*/:nan/' t.libsvm

@@ -121,6 +121,7 @@ loaded() {
 }
 
 # The room may be there when a job begins, and be taken by the job before its first product.
+# bats test_tags=slow
 @test "under any limit of its data a job ends" {
     npy_u8 4000 16 >t.npy
     nystream import s t.npy -q

@@ -182,6 +182,7 @@ counts() {
     nystream verify s -q
 }
 
+# bats test_tags=slow
 @test "results that have rows which go are named and stay, unless --drop-results removes them" {
     nights
     nystream fit ref kept --landmarks 20 -q
@@ -202,6 +203,7 @@ counts() {
     nystream verify s -q
 }
 
+# bats test_tags=slow
 @test "a result that an update took the rows into goes, and one whose update was to does" {
     nights
     rm -rf s

@@ -73,6 +73,7 @@ as_from_scratch() {
     as_from_scratch --landmarks 40 --gamma 2 --select uniform --precision f64
 }
 
+# bats test_tags=slow
 @test "full sums up rows of another scale as precisely as a fit of all rows" {
     local options="--map svd --kernel linear --approx projected --landmarks-file four.csv"
     seq 0 3 >four.csv # the landmarks span columns 1 to 4: half of the first rows, all of the later ones
@@ -231,6 +232,7 @@ nan_rows() {
     grep -ci nan "$1" || true
 }
 
+# bats test_tags=slow
 @test "a row that no landmark reaches has no coordinates, and later nights go on" {
     store a.nys 300
     printf '900,900,900,900\n' >far.csv

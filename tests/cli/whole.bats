@@ -91,6 +91,7 @@ places() {
     ny -8 fit s b --approx randomized --components 3 --memory $((least - 1))
 }
 
+# bats test_tags=slow
 @test "linear and cosine kernels are multiplied by their features" {
     # two passes for each block of columns; tiles of K where rows are few, or columns of the product many
     store few 2048 3

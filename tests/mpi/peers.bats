@@ -49,6 +49,7 @@ as_one() {
     writes "two.${2-npy}" "$1"
 }
 
+# bats test_tags=slow
 @test "any number of ranks, a folder and one process give the same bytes" {
     "$EXCHANGE" alone >alone
     [ "$(wc -l <alone)" -eq 5 ]
@@ -85,6 +86,7 @@ as_one() {
     same_exports "big one" "big two"
 }
 
+# bats test_tags=slow
 @test "ranks select by turns, draw by weight and exchange sparse rows as one process does" {
     local shard
     for shard in 0 1 2; do
@@ -106,6 +108,7 @@ END
     [ "$(nystream export sparse chosen --part landmark-points -o points.csv -q && wc -l <points.csv)" -eq 30 ]
 }
 
+# bats test_tags=slow
 @test "shards on disks of their own whose classes or columns are not alike are refused" {
     local host=$PWD/host case
     cat >"$host" <<'END'
@@ -196,6 +199,7 @@ END
     says "has waited 0.2 s for rank 1 of 2, on $(hostname), which computes or cannot be reached"
 }
 
+# bats test_tags=slow
 @test "a wait that --peers-wait limits ends with the rank and its host" {
     ranks -6 3 "$EXCHANGE" - never
     says "rank 2 of 3, on $(hostname), has not answered within 1 s (--peers-wait)"
@@ -230,6 +234,7 @@ END
     mpicc -shared -fPIC flip.c -o flip.so
 }
 
+# bats test_tags=slow
 @test "a bit that flips on its way by MPI ends the job" {
     command -v mpicc >/dev/null || skip "no mpicc"
     make_flip
@@ -304,6 +309,7 @@ END
     [ ! -e other.npy ]
 }
 
+# bats test_tags=slow
 @test "no export by processes has rows of two fits" {
     local shard pid fit="--landmarks 120 --components 100 --precision f64 -q"
     for shard in 0 1; do
@@ -380,6 +386,7 @@ END
     [ ! -e two.txt ]
 }
 
+# bats test_tags=slow
 @test "processes export clusters of one evaluation of all shards, and of no other" {
     shards big 2
     nystream fit big a --landmarks 30 -q
@@ -391,6 +398,7 @@ END
     [ ! -e other.npy ]
 }
 
+# bats test_tags=slow
 @test "one of the processes writes labels beside the numbers, and all hear of its failure" {
     shards big 2 "i % 3"
     nystream fit big a --landmarks 30 -q
@@ -399,6 +407,7 @@ END
     [ ! -e ids.csv ]
 }
 
+# bats test_tags=slow
 @test "ranks that are given two commands do not wait for each other" {
     shards big 2
     nystream fit big a --landmarks 30 -q
