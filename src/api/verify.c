@@ -99,7 +99,7 @@ static int compare_rows(void *user, const char *name)
     struct ny_context *ctx = ny_store_context(finding->store);
     char what[256];
     struct ny_rows_info info;
-    uint64_t end, still;
+    uint64_t end, still = 0;
     int err = find_end(finding, name, &end);
 
     if (!err) err = ny_points_info(finding->store, &info);
