@@ -45,7 +45,9 @@ static int of_shape(struct ny_store **out, struct ny_context *ctx, const char *p
 
     *out = NULL;
     rows.arg = rows.X;
-    return err ? err : ny_store_of_rows(out, ctx, path, &rows);
+    if (!err) err = ny_store_of_rows(out, ctx, path, &rows);
+    if (!err) rows.X->name = ny_store_path(*out); /* which lasts */
+    return err;
 }
 
 int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,

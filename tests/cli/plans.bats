@@ -148,7 +148,7 @@ equal_plans() { # SHAPE STORE OPTION…
     ny -2 plan --shape 1e4,9 --select greedy --tolerance 0.1
     ny -0 plan --shape 1e4,9 --select greedy --tolerance 0.1 --landmarks 100
     for options in --gamma-grid "--features variable:3"; do
-        ny -2 plan --shape 1e4,9 $options
+        usage "but --shape 1e4,9 gives only their shape" plan --shape 1e4,9 $options
     done
 }
 
