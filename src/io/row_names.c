@@ -14,12 +14,13 @@
 #include "io/refuse.h"
 #include "io/row_sort.h"
 
-enum { WRITE_BYTES = 64 << 10, WHOLE_LINE = UINT_MAX };
+enum { WRITE_BYTES = 64 << 10 };
+static const unsigned whole_line = UINT_MAX;
 
 struct ny_row_names {
     struct ny_reader *reader;
     struct ny_bytes *lines;
-    unsigned field; /* field of a line that is wanted; or WHOLE_LINE */
+    unsigned field; /* field of a line that is wanted; or whole_line */
 };
 
 /* ---- one name ------------------------------------------------------------------------------- */
@@ -50,7 +51,7 @@ static const char *field_of(const char *line, const char *end, unsigned field, s
     const char *at = line, *tab;
 
     *length = (size_t)(end - line);
-    if (field == WHOLE_LINE) return line;
+    if (field == whole_line) return line;
     for (unsigned i = 0; at && i < field; i++) {
         tab = memchr(at, '\t', (size_t)(end - at));
         at = tab ? tab + 1 : NULL;
@@ -169,7 +170,7 @@ int ny_row_names_of_stream(struct ny_row_names **out, struct ny_reader *reader)
         file.fd = -1;
     }
     ny_scratch_close(&file);
-    return err ? err : ny_row_names_of_lines(out, reader, lines, WHOLE_LINE);
+    return err ? err : ny_row_names_of_lines(out, reader, lines, whole_line);
 }
 
 void ny_row_names_close(struct ny_row_names *names)

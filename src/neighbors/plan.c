@@ -245,7 +245,7 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->entries = n * (double)f->settings->stored;
     plan->tree_less = ny_graph_tree_share(f->points) < 1;
     plan->way_ns = way_ns(f, plan);
-    if (!likely_tree(plan) && (!sieve || !plan->way_ns))
+    if (!likely_tree(plan) && (!sieve || !(plan->way_ns > 0)))
         plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
     if (sieve) plan->basis_flops = ny_sieve_basis_flops(&f->knn);
     plan->values = n * ny_entry_products(f->knn.spec);
