@@ -234,6 +234,17 @@ static int guess_delimiter(struct ny_reader *reader)
     return NY_OK;
 }
 
+/* Tells whether the line at bytes->at is a comment. A first column of labels or names may hold
+ * words such as "#ff0000". */
+static bool is_comment(const struct ny_reader *reader)
+{
+    uint64_t label, id;
+
+    is_named(reader->options.label_column, &label);
+    is_named(reader->options.id_column, &id);
+    return *reader->bytes->at == '#' && label != 1 && id != 1;
+}
+
 /* Moves past empty lines and comments to the first line, and sets the delimiter. */
 static int first_line(struct ny_reader *reader, char delimiter)
 {
@@ -243,7 +254,7 @@ static int first_line(struct ny_reader *reader, char delimiter)
 
     ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
     err = pass_empty(reader);
-    while (!err && *bytes->at == '#') {
+    while (!err && is_comment(reader)) {
         const char *newline;
 
         err = ny_bytes_line(bytes, &newline);

@@ -650,6 +650,7 @@ put t.csv '# a b\n# c d\n1 2\n3 4\n'    | t.csv                            | 2 2
 put t.csv '# a,b\n1,2\n3,4\n'          | t.csv --header no                | 2 2 0
 put t.csv '# made on, it says\n7,8\n1,2\n3,4\n' | t.csv --header yes | 2 2 0
 put t.csv '# x,y\n1,2\n3,4\n'          | - <t.csv                         | 2 2 0
+put t.csv '#ff,1,2\n#fe,3,4\n'          | t.csv --label-column 1           | 2 2 0 | 0 1
 END
 }
 
