@@ -80,10 +80,10 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
 
 void ny_plan_lend(struct ny_context *ctx)
 {
-    const size_t mib = 1 << 20;
     size_t limit = ny_memory_limit(ctx);
 
-    if (limit >= mib && limit < NY_PROCESS_BYTES) ny_memory_lend(ctx, NY_PROCESS_BYTES);
+    if (limit >= NY_LOAN_BYTES_MIN && limit < NY_PROCESS_BYTES)
+        ny_memory_lend(ctx, NY_PROCESS_BYTES);
 }
 
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)

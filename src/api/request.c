@@ -213,11 +213,11 @@ static int reserve_process(struct ny_request *request)
  * the plan then has to cover both, and ends where the plan fits. */
 static int reserve_for_update(struct ny_request *request)
 {
-    const size_t mib = 1 << 20, loan = 2 * NY_PROCESS_BYTES;
+    const size_t loan = 2 * NY_PROCESS_BYTES;
     size_t limit = ny_memory_limit(request->ctx);
     int err;
 
-    ny_memory_lend(request->ctx, limit >= mib && limit < loan ? loan : 0);
+    ny_memory_lend(request->ctx, limit >= NY_LOAN_BYTES_MIN && limit < loan ? loan : 0);
     err = ny_call_begin(request->ctx);
     request->reserved = err == NY_OK;
     return err;

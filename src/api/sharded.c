@@ -133,6 +133,27 @@ void ny_shard_team_close(struct ny_shard_team *team)
     ny_shards_free(team->shards);
 }
 
+/* Runs work that is planned in all shards that a process has. The process itself is charged once,
+ * beside what it takes for each of them. A budget that has no room for this is lent some: the plans
+ * then say which one has. */
+static int run_planned(struct ny_context *ctx, const struct ny_group_shape *shape,
+                       struct ny_transport *transport, ny_group_fn *work, void *arg)
+{
+    size_t process = shape->count > 1 ? NY_PROCESS_BYTES : 0, limit = ny_memory_limit(ctx);
+    int err;
+
+    if (limit >= NY_LOAN_BYTES_MIN && limit < process + shape->count * NY_LOAN_BYTES_MIN)
+        ny_memory_lend(ctx, process + NY_TRANSPORT_BYTES);
+    err = ny_reserve(ctx, NY_MEM_PROCESS, process);
+    if (err && transport) transport->ops->abandon(transport, err, ny_context_message(ctx));
+    if (!err) {
+        err = ny_group_run(ctx, shape, transport, work, arg);
+        ny_unreserve(ctx, NY_MEM_PROCESS, process);
+    }
+    ny_memory_lend(ctx, 0);
+    return err;
+}
+
 /* Runs the request in all shards that this process has. */
 static int run(struct request *request, struct ny_shard_team *team, struct ny_report **report)
 {
@@ -140,7 +161,7 @@ static int run(struct request *request, struct ny_shard_team *team, struct ny_re
 
     request->shards = team->shards;
     request->first = team->shape.first;
-    err = ny_group_run(team->ctx, &team->shape, team->transport, run_shard, request);
+    err = run_planned(team->ctx, &team->shape, team->transport, run_shard, request);
     if (!err && report && team->shape.first == 0) { /* the others leave it to this process */
         err = ny_report_of_json(report, team->ctx, request->report);
         request->report = NULL;
@@ -321,6 +342,16 @@ static void multiply(json_t *plan, const char *key, double factor)
     }
 }
 
+/* Adds what the process takes beside its shards to each number of bytes that is not 0. */
+static void add_process(json_t *bytes)
+{
+    const char *name;
+    json_t *number;
+
+    json_object_foreach(bytes, name, number) if (json_integer_value(number))
+        ny_field_set_count(bytes, name, (uint64_t)json_integer_value(number) + NY_PROCESS_BYTES);
+}
+
 /* Makes the seconds those of a process with so many shards and threads. */
 static void plan_seconds(json_t *plan, unsigned shards, unsigned threads)
 {
@@ -350,18 +381,24 @@ static void plan_for_all(const struct plan *of, unsigned threads)
     static const char *const bytes[] = {"memory_bytes", "disk_bytes", "stage_memory_bytes"};
     const double exchange_rate = 0.3e9; /* bytes a second, of two processes on a busy machine */
     double m = ny_field_number(plan, "landmarks", 0), gram = 4 * m * (m + 1);
+    json_t *held = json_object_get(plan, "memory_bytes");
     uint64_t each = ny_field_count(plan, "memory_min_bytes", 0);
+    uint64_t alone = shards > 1 ? NY_PROCESS_PART_BYTES : 0; /* which the process has as a whole */
     json_t *sharded = json_object();
 
     ny_field_set_count(sharded, "count", shards);
     ny_field_set_count(sharded, "memory_min_bytes",
-                       of->least - (shards - 1) * each + NY_TRANSPORT_BYTES);
+                       of->least - (shards - 1) * each - alone + NY_TRANSPORT_BYTES);
     ny_field_set_number(sharded, "exchange_bytes", gram);
     ny_field_set_number(sharded, "exchange_seconds", gram / exchange_rate);
     ny_field_set_json(plan, "shards", sharded);
     ny_field_set_json(plan, "flops", json_null()); /* solving is not done once a shard */
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
         multiply(plan, bytes[i], shards);
+    if (shards > 1) {
+        ny_field_set_count(held, "process", ny_field_count(held, "process", 0) + NY_PROCESS_BYTES);
+        add_process(json_object_get(plan, "stage_memory_bytes"));
+    }
     ny_field_set_count(plan, "memory_min_bytes", of->least);
     plan_seconds(plan, shards, threads);
 }
@@ -380,7 +417,7 @@ int ny_sharded_plan(ny_plan_one_fn *plan_one, struct ny_context *context, const 
     if (err) goto done;
     shape = ny_group_shape(shards->count, 0, 1);
     plan.shards = shards;
-    err = ny_group_run(context, &shape, NULL, plan_shard, &plan);
+    err = run_planned(context, &shape, NULL, plan_shard, &plan);
     if (!err) plan_for_all(&plan, ny_context_threads(context));
     if (!err) *json = json_incref(plan.json);
 done:

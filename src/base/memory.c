@@ -66,10 +66,9 @@ static void largest_holders(struct ny_context *ctx, char *text, size_t size)
     for (int p = 0; p < NY_PURPOSES && length < size; p++) {
         size_t held = atomic_load(&ctx->memory_by_purpose[p]);
         if (held >= 1024 * 1024)
-            length += (size_t)ny_decimal_print(text + length, size - length, "%s%s %.1f MiB",
-                                               length ? ", " : "",
-                                               ny_purpose_name((enum ny_purpose)p),
-                                               (double)held / 1048576.0);
+            length += (size_t)ny_decimal_print(
+                text + length, size - length, "%s%s %.1f MiB", length ? ", " : "",
+                ny_purpose_name((enum ny_purpose)p), (double)held / 1048576.0);
     }
 }
 
@@ -283,6 +282,11 @@ void ny_memory_lend(struct ny_context *ctx, size_t bytes)
     ctx->memory_lent = bytes;
 }
 
+size_t ny_memory_lent(const struct ny_context *ctx)
+{
+    return ctx->memory_lent;
+}
+
 void ny_memory_set_aside(struct ny_context *ctx, size_t bytes)
 {
     ctx->memory_aside = bytes;
@@ -301,6 +305,11 @@ size_t ny_memory_whole(const struct ny_context *ctx)
 size_t ny_memory_limit(const struct ny_context *ctx)
 {
     return ctx->memory_limit > ctx->memory_aside ? ctx->memory_limit - ctx->memory_aside : 0;
+}
+
+size_t ny_memory_of_process(const struct ny_context *ctx)
+{
+    return ctx->parent && ctx->parts > 1 ? NY_PROCESS_PART_BYTES : NY_PROCESS_BYTES;
 }
 
 size_t ny_memory_used(const struct ny_context *ctx)

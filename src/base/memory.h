@@ -35,6 +35,10 @@
  * heap's small blocks and LMDB's pages (4), the mapped pages of the tree and of one value (2).
  * Measured, rounded up; charged by the calls of the public interface while they run. */
 enum { NY_PROCESS_BYTES = 18 << 20 };
+/* Each of several parts of a process takes this share of them, and the process the whole, once. */
+enum { NY_PROCESS_PART_BYTES = 2 << 20 };
+/* A budget below this is lent nothing: it is told at once that it is too small. */
+enum { NY_LOAN_BYTES_MIN = 1 << 20 };
 
 enum ny_purpose {
 #define NY_PURPOSE_ENUM(id, name) id,
@@ -45,6 +49,10 @@ enum ny_purpose {
 
 /* Returns the name of a purpose as plans and messages give it. */
 const char *ny_purpose_name(enum ny_purpose purpose);
+
+/* Returns what a call charges for the process: NY_PROCESS_PART_BYTES where it is one of several
+ * parts. */
+size_t ny_memory_of_process(const struct ny_context *ctx);
 
 /* 64-byte aligned, uninitialised; NULL with the error set when it does not fit the budget or the
  * system refuses. bytes = 0 gives a valid pointer. */
@@ -76,6 +84,8 @@ void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 /* Lets charges exceed the budget by so many bytes, until it is called with 0: what is read for a
  * plan, which then says the least budget. The budget itself, and what plans see of it, stays. */
 void ny_memory_lend(struct ny_context *ctx, size_t bytes);
+/* Returns what is lent. */
+size_t ny_memory_lent(const struct ny_context *ctx);
 
 /* Sets so many bytes of the budget aside for what a job will keep in memory: plans and jobs see the
  * rest as the budget, until it is called with 0. */

@@ -40,7 +40,7 @@ size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count)
 void ny_sizes_common(struct ny_layout *l, const struct ny_sizes *f, unsigned workers,
                      unsigned readers)
 {
-    ny_layout_add(l, NY_MEM_PROCESS, NY_PROCESS_BYTES + ny_sizes_blas(f, workers));
+    ny_layout_add(l, NY_MEM_PROCESS, ny_memory_of_process(f->job.ctx) + ny_sizes_blas(f, workers));
     ny_layout_add(l, NY_MEM_OTHER, small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes);
     ny_layout_add(l, NY_MEM_STORE, (readers + 2) * f->points->reader_bytes); /* points, results */
 }

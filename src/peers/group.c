@@ -327,14 +327,16 @@ static int run_peers(struct ny_group *group)
 
 /* Returns the memory of each peer of this process: its share of the budget, which is half of what
  * is free on the machine unless somebody has set it, and then shared with the ranks beside this
- * one. */
+ * one. Of a budget that is lent some, too little for any plan, by which plans tell it. */
 static size_t memory_of_peer(const struct ny_group *group)
 {
     const struct ny_transport *transport = group->transport;
-    size_t ranks = transport && transport->on_host ? transport->on_host : 1;
+    size_t ranks = transport && transport->on_host ? transport->on_host : 1, share;
 
     if (!ny_context_memory_is_default(group->ctx)) ranks = 1;
-    return ny_memory_left(group->ctx) / ranks / group->shape.count;
+    share = ny_memory_left(group->ctx) / ranks / group->shape.count;
+    if (share < NY_LOAN_BYTES_MIN && ny_memory_lent(group->ctx)) share = NY_LOAN_BYTES_MIN;
+    return share;
 }
 
 static int open_peers(struct ny_group *group)
