@@ -10,8 +10,9 @@
  * The basis is on the side of the columns (N = d), where a product is one pass: Y_u = Φ_u Q of a
  * unit, then H += Φ_uᵀ Y_u (columns/features.h). Where there are fewer rows than columns it is on
  * the side of the rows (N = n), with ΦΦᵀ in the place of ΦᵀΦ, and a product is two passes: W = ΦᵀQ,
- * then H_u = Φ_u W. Multiplications are as many; the basis is smaller. Over shards it is always on
- * the side of the columns, as none of them has a vector of all rows.
+ * then H_u = Φ_u W. Multiplications are as many; the basis is smaller. Over shards it is on
+ * the side of the columns, except of genotypes, whose p-values need that of the rows: each shard
+ * then has the whole basis, multiplies with its own rows, and H is added up like W.
  *
  * The pairs are found by restarted block Krylov iteration (spectral/restarted.h), and those of K
  * follow, Û = ΦVΛ^-½, in the projection. The model is that of a fit whose landmarks are the unit

@@ -31,7 +31,7 @@ struct ny_feature_pass {
      * which is d × 1. */
     const void *Q;         /* d × width, in the precision of the workers */
     const double *offset;  /* c (width); NULL: nothing is taken off */
-    struct ny_matrix X, Z; /* n × columns, no more than width */
+    struct ny_matrix X, Z; /* rows here × columns, no more than width */
     bool roots;            /* Y is divided by √d_i instead of d_i */
     const double *g;       /* d_i = φ_i·g, the same in all passes; NULL: K is not divided */
     double mean_degree;
@@ -53,6 +53,13 @@ void ny_feature_round(const struct ny_feature_room *room, struct ny_matrix V, co
 void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums);
 /* Makes of the totals of this shard's rows those of all rows. */
 int ny_feature_totals_fold(struct ny_feature_totals *totals, const struct ny_job *job);
+/* Returns the rows that are here of a matrix of all rows. */
+static inline struct ny_matrix ny_feature_rows_here(const struct ny_fit *fit, struct ny_matrix all)
+{
+    const struct ny_rows_info *points = &fit->job.points;
+
+    return ny_rows(all, (size_t)points->here.first, (size_t)ny_rows_here(points));
+}
 /* Runs the pass, and counts it in the report. */
 int ny_feature_pass_run(const struct ny_feature_pass *pass);
 

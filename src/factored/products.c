@@ -16,13 +16,14 @@
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
 
 /* Forgets what the pass under way has summed up: the state is that of another shard. */
-static void clear_pass(struct ny_feature_state *state)
+static void clear_pass(struct ny_feature_state *state, bool first)
 {
-    struct ny_matrix H = state->it.H;
+    struct ny_matrix H = state->it.H, W = state->W;
 
+    if (first && W.rows) memset(W.at, 0, W.rows * W.stride * sizeof(double));
     memset(H.at, 0, H.rows * H.stride * sizeof(double));
     memset(state->column_sums, 0, state->sizes.width * sizeof(double));
-    if (state->it.step == 0) *state->totals = (struct ny_feature_totals){0};
+    if (first && state->it.step == 0) *state->totals = (struct ny_feature_totals){0};
 }
 
 /* Returns the most columns of a block whose products are in f64. */
@@ -52,8 +53,7 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
                                          .steps_most = fit->settings->max_passes,
                                          .seed = fit->settings->seed,
                                          .centred = sizes.rows && sizes.centred};
-    const struct ny_shard_place at_step = {place, (uint64_t)ny_factored_passes(&sizes) *
-                                                      (ny_units_of(sizes.n) + 1)};
+    const struct ny_shard_place at_pass = {place, ny_units_of(sizes.n) + 1};
     void *image = NULL;
     double *at;
     bool resumed, anew = false;
@@ -64,7 +64,7 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
     err = ny_fit_load_frozen(fit);
     if (!err && !fit->state) {
         err = ny_job_load_image(&fit->job, "features", &saved, &image, place);
-        if (!err) err = ny_shards_align_state(fit, &image, saved.bytes, &at_step, &anew);
+        if (!err) err = ny_shards_align_state(fit, &image, saved.bytes, &at_pass, &anew);
         fit->state = image;
     }
     if (err) return err;
@@ -79,7 +79,7 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
     err = ny_restarted_begin(&state->it, fit->job.ctx, &how, fit->state, resumed);
     if (!err && resumed && state->totals->precise > 0) state->it.widest = widest_of(&sizes);
     if (!err && is_precise(state, fit->settings)) state->it.how.reach = reach_of(fit->settings);
-    if (!err && anew) clear_pass(state);
+    if (!err && anew) clear_pass(state, *place / at_pass.places % ny_factored_passes(&sizes) == 0);
     return err;
 }
 
@@ -266,7 +266,7 @@ static void refine(struct multiply *run)
 static int fold_shards(struct multiply *run, const struct ny_feature_pass *pass)
 {
     struct ny_peers *peers = ny_context_peers(run->fit->job.ctx);
-    struct ny_matrix H = pass->H;
+    struct ny_matrix H = pass->Z.at ? run->state->it.H : pass->H;
     int err = ny_peers_fold(peers, H.at, H.rows * H.stride);
 
     if (!err) err = ny_peers_fold(peers, run->state->column_sums, run->state->sizes.width);
@@ -316,7 +316,7 @@ static int to_columns(struct multiply *run, struct ny_matrix block, uint64_t fir
     struct ny_feature_pass pass = run->pass;
     int err;
 
-    pass.X = block;
+    pass.X = ny_feature_rows_here(run->fit, block);
     pass.H = ny_matrix(run->state->W.at, run->state->sizes.d, block.cols);
     pass.first_unit = first_unit;
     err = run_pass(run, &pass);
@@ -341,7 +341,7 @@ static int multiply_rows(struct multiply *run, struct ny_matrix block, uint64_t 
     pass.Q = run->Q;
     pass.offset = run->mu ? run->offset : NULL;
     pass.column_sums = NULL;
-    pass.Z = run->state->it.H;
+    pass.Z = ny_feature_rows_here(run->fit, run->state->it.H);
     pass.first_unit = first_unit;
     err = run_pass(run, &pass);
     if (err) return err;

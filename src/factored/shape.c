@@ -6,21 +6,21 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings,
 {
     uint64_t n = points->n;
     size_t d = (size_t)points->d;
-    bool sparse = points->row_slots > 0, shards = ny_rows_here(points) < n;
+    bool sparse = points->row_slots > 0, shards = ny_rows_here(points) < n, bulk;
     size_t pairs = ny_smaller(ny_settings_pairs(settings), d);
     struct ny_factored sizes = {.n = n, .d = d, .pairs = pairs};
     bool centres = settings->normalisation == NY_CENTRED_IMPLICIT;
     /* An update keeps the means that the first fit had, and these are of fewer rows. */
     bool known = settings->map->centred_rows && !settings->updates;
 
-    sizes.rows = n < d && !shards; /* of which none has a vector of all rows */
+    /* The zeros among the eigenvalues of fewer rows would drown what random vectors tell of it. */
+    bulk = settings->scale == NY_SCALE_BINOMIAL && settings->map->centred_rows;
+    sizes.rows = n < d && (bulk || !shards);
     sizes.shape =
         ny_restarted_shape(sizes.rows ? (size_t)n : d, pairs, settings->randomized.oversample);
     /* A value of a dense row costs more to read than to multiply, so that passes are to be few. */
     if (!sparse) sizes.shape.start = sizes.shape.width;
-    /* The zeros among the eigenvalues of fewer rows would drown what random vectors tell of it. */
-    sizes.shape.bulk = settings->scale == NY_SCALE_BINOMIAL && settings->map->centred_rows &&
-                       (sizes.rows || n >= d);
+    sizes.shape.bulk = bulk;
     sizes.width = ny_features_width(sizes.shape.width);
     sizes.refined = settings->precision == NY_PRECISION_F32 && settings->tol < NY_F32_TELLS;
     sizes.divided = ny_divided(settings->normalisation);

@@ -109,7 +109,7 @@ static int vectors_of_rows(struct ny_fit *fit, const struct problem *problem,
                                    .g = fit->degrees.v,
                                    .mean_degree = fit->degrees.mean,
                                    .roots = true,
-                                   .X = problem->found.vectors,
+                                   .X = ny_feature_rows_here(fit, problem->found.vectors),
                                    .H = ny_matrix(solution->P.at, d, p),
                                    .column_sums = problem->mu ? sums : NULL};
     int err = sums ? NY_OK : NY_EBUDGET;
@@ -117,6 +117,8 @@ static int vectors_of_rows(struct ny_fit *fit, const struct problem *problem,
     if (!err) err = ny_feature_workers_new(&pass.workers, fit, &room, fit->job.workers);
     if (!err) err = ny_feature_pass_run(&pass);
     ny_feature_workers_free(pass.workers);
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), pass.H.at, d * p);
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, room.width);
     if (!err && problem->mu) ny_feature_correct_centre(pass.H, problem->mu, sums);
     ny_free(ctx, sums);
     return err ? err : ny_orthonormalise_lanes(ctx, ny_cols(pass.H, 0, solution->rank_effective));

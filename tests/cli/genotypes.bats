@@ -127,3 +127,20 @@ through_kills() {
     done
     same_exports "whole.nys pca" "killed.nys pca"
 }
+
+@test "shards of fewer rows than columns have the p-values of one store" {
+    local PATH=$NYSTREAM_BUILD/data-tools:$PATH
+    data cohort
+    genotypes -o more --samples 500 --variants 4000 --seed 5
+    cp cohort.bim more.bim
+    nystream import one.nys cohort.bed -q
+    nystream import one.nys more.bed --append -q
+    nystream import two.nys --shard 0/2 cohort.bed -q
+    nystream import two.nys --shard 1/2 more.bed -q
+    for store in one two; do
+        nystream fit $store.nys pca --map pca --components 6 --json -q |
+            grep -o '"components_above_noise": *[0-9]*\|"side": *"[a-z]*"' >$store.txt
+    done
+    [ -s one.txt ]
+    diff one.txt two.txt
+}
