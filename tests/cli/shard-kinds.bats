@@ -304,7 +304,7 @@ END
     writes points.csv "numbers d --part landmark-points"
 }
 
-# In one store, vectors are of the rows where these are fewer, which no shard has all of.
+# In one store vectors are of the rows where these are fewer; over shards only those of genotypes are.
 # bats test_tags=slow
 @test "shards with fewer rows than columns are fitted as one store" {
     local options
