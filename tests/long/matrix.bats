@@ -18,13 +18,13 @@ quiet() {
 
 @test "unit tests pass with the products of BLAS for older processors" {
     for core in Prescott Nehalem Haswell SkylakeX; do
-        quiet env OPENBLAS_CORETYPE=$core make -C "$ROOT" BUILD="$NYSTREAM_BUILD" check-unit
+        quiet env OPENBLAS_CORETYPE=$core TEST_LOGS="$PWD/logs" make -C "$ROOT" BUILD="$NYSTREAM_BUILD" check-unit
     done
 }
 
 @test "fits say the same with the products of BLAS for older processors" {
     for core in Prescott Haswell; do
-        quiet env OPENBLAS_CORETYPE=$core BUILD="$NYSTREAM_BUILD" "$ROOT/tests/run" \
+        quiet env OPENBLAS_CORETYPE=$core BUILD="$NYSTREAM_BUILD" TEST_LOGS="$PWD/logs" "$ROOT/tests/run" \
             "$ROOT"/tests/cli/{fit,graph,update,nearest}.bats
     done
 }

@@ -29,7 +29,7 @@ build() {
     done
     cmp one/nystream-*.tar.gz two/nystream-*.tar.gz
     tar -xzf one/nystream-*.tar.gz
-    diff <(git ls-tree -r --name-only HEAD | sort - <(echo PKG-INFO)) <(cd nystream-*/ && find . -type f -o -type l | sed 's|^./||' | sort)
+    diff <(git ls-tree -r --name-only HEAD | sort - <(printf '%s\n' PKG-INFO pyproject.toml)) <(cd nystream-*/ && find . -type f -o -type l | sed 's|^./||' | sort)
     make -s -j2 -C nystream-*/ all >log
     [[ "nystream-$(nystream-*/build/nystream --version | cut -d' ' -f2)" = "$(ls -d nystream-*/ | tr -d /)" ]]
 }
