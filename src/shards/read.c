@@ -288,6 +288,6 @@ int ny_shards_complete(const struct ny_shards *shards)
 
     if (!count) return NY_OK;
     return ny_fail(shards->ctx, NY_EUSAGE,
-                   "%s lacks %u of its %u shards: %s; import them, or move them here", shards->path,
-                   count, shards->count, ny_shards_missing(shards, missing));
+                   "%s lacks %u of its %u shards: %s; import them, or move or link them here",
+                   shards->path, count, shards->count, ny_shards_missing(shards, missing));
 }

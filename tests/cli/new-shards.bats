@@ -129,7 +129,7 @@ setup() {
     mv before/shard-00001 disk
     while read -r command; do
         ny -2 $command
-        says "before lacks 1 of its 3 shards: 1; import them, or move them here"
+        says "before lacks 1 of its 3 shards: 1; import them, or move or link them here"
     done <<'END'
 export before map -o out.npy
 eval before map --clusters 3

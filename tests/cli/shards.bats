@@ -275,6 +275,15 @@ END
     ny info b/big
     prints "shards                2; missing: 0" "- shard 1             2,048 rows"
     usage "b/big lacks 1 of its 2 shards: 0" export b/big --part labels -o l.npy
+    ln -s ../../b/big/shard-00001 a/big # a disk that is mounted
+    nystream export a/big --part labels -o l.npy -q
+    nystream fit a/big map --landmarks 20 -q
+    for read in "eval a/big map" "plot a/big map -o p.svg" "report a/big map -o p.html" "verify a/big"; do
+        ny -0 $read
+    done
+    [ "$(nystream list b/big)" = "map	done" ]
+    nystream rm a/big map -q
+    rm a/big/shard-00001
     mv b/big/shard-00001 a/big
     ny info a/big
     prints "- shard 1             rows 2048 to 4095"
