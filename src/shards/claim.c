@@ -228,15 +228,18 @@ static int leave(struct ny_claim *claim, struct ny_shards_held *held, int err)
 
 /* ---- beginning ----------------------------------------------------------------------------- */
 
-/* Reads the other folder, whose number of shards must be the same. */
+/* Reads the other folder, whose number of shards must be the same, or one less than with this. */
 static int read_like(struct ny_claim *claim, const char *path)
 {
     int err = ny_shards_load(&claim->like, claim->ctx, path);
+    unsigned count;
 
     if (err) return err;
     if (!claim->like->facts.d)
         return ny_fail(claim->ctx, NY_EUSAGE, "--like: import a shard of %s first", path);
-    return claim->like->count == claim->count ? NY_OK : other_count(claim, claim->like);
+    count = claim->like->count;
+    if (claim->shard == count && claim->count == count + 1) return NY_OK;
+    return claim->count == count ? NY_OK : other_count(claim, claim->like);
 }
 
 static int name_self(struct ny_claim *claim, const char *path)

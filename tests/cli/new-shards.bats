@@ -46,6 +46,32 @@ setup() {
     usage "exists for another number of shards" fit big map --landmarks 60 --components 3
 }
 
+@test "a host with a disk of its own joins with a new shard" {
+    local host
+    for host in 0 1 2; do
+        mkdir -p host-$host/big
+        cp before/shards host-$host/big
+        cp -r before/shard-0000$host host-$host/big
+    done
+    mkdir host-3 meeting
+    ny -2 import host-3/big --shard 4/5 new.csv --dtype u8 --like host-0/big
+    nystream import host-3/big --shard 3/4 new.csv --dtype u8 --like host-0/big -q
+    for host in 0 1 2; do
+        cp host-3/big/shards host-$host/big
+    done
+    for host in 0 1 2 3; do
+        nystream fit host-$host/big map --update full -q --peers folder:4:meeting 3>&- &
+    done
+    wait
+    for host in 0 1 2 3; do
+        nystream verify host-$host/big -q
+        nystream export host-$host/big/shard-0000$host map -o rows.csv -q
+        cat rows.csv >>hosts.csv
+    done
+    nystream fit one map --update full -q
+    writes hosts.csv "one map"
+}
+
 @test "an update comes to a new shard with the bytes of one store" {
     local mode store name
     for mode in frozen full; do
