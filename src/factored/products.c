@@ -15,7 +15,8 @@
 
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
 
-/* Forgets what the pass under way has summed up: the state is that of another shard. */
+/* Forgets what the pass under way has summed up: the state is that of another shard. W is what the
+ * first pass of a product has summed up, and what its second multiplies with. */
 static void clear_pass(struct ny_feature_state *state, bool first)
 {
     struct ny_matrix H = state->it.H, W = state->W;

@@ -456,6 +456,8 @@ seconds_of() {
     prints "3; a process with one shard needs at least" "and the shards exchange 979 KiB"
     ny -8 fit big x --landmarks 500 --memory $((least - 131072)) --components 2
     says "needs $least bytes"
+    ny -8 fit big x --landmarks 500 --memory 20M --components 2 # little more than the process takes
+    says "needs $least bytes"
     nystream fit big x --landmarks 500 --memory "$least" --components 2 -q
     usage "take --approx projected" plan big --approx gaussian
     ny plan big --landmarks 500 --time-limit 0.00001
