@@ -279,11 +279,10 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  *
  * It may be a store in shards, each imported with option shard: a directory of stores whose rows
  * are numbered consecutively. Functions that read take them as one store, and a result as one if
- * all shards have it by the same model. ny_fit(), ny_select(), ny_resume(), ny_plan() and
- * ny_evaluate() use the rows of all shards. ny_verify(), ny_repair(), ny_compact() and ny_remove()
- * go through the shards. ny_import(), ny_append() and appenders add to the last one. Functions of a
- * single store take the path of one shard, and else return NY_EUSAGE: ny_gamma_grid(), ny_graph(),
- * ny_path(), ny_neighbors_of(), ny_fit_into() and ny_truncate().
+ * all shards have it by the same model. ny_fit(), ny_select(), ny_graph(), ny_resume(), ny_plan()
+ * and ny_evaluate() use the rows of all shards. ny_verify(), ny_repair(), ny_compact() and
+ * ny_remove() go through the shards. ny_import(), ny_append() and appenders add to the last one.
+ * ny_fit_into() and ny_truncate() take the path of one shard, and else return NY_EUSAGE.
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files (at least one), in order, in one pass of bounded memory. It takes at most
  * 256 MiB of the context's budget, beside its handles; option memory allows more. All or nothing:
@@ -390,9 +389,11 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * If `path` is a store in shards, each shard gets the result of its rows, and all get the same
  * model; the report is that of all rows. A thread of this process works on each shard or, if option
  * peers (or MPI) connects several processes, a thread of one of them. All processes make this call,
- * *report is NULL in those that do not have shard 0, and what ends one ends all. Option
- * update=frozen takes in rows that were appended to the last shard. NY_EUSAGE for anything that
- * works on a single store only. */
+ * *report is NULL in those that do not have shard 0, and what ends one ends all. A map of a graph
+ * is a result of all rows instead, which one process makes, as ny_graph() does. Option update takes
+ * in rows that were appended to any shard. NY_EUSAGE for anything that works on a single store
+ * only.
+ */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
 /* Resumes the unfinished fit, dictionary, graph or update under `name`, with the options that it

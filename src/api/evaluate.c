@@ -1,5 +1,6 @@
 /* ny_evaluate. */
 #include "evaluate/evaluate.h"
+#include "shards/open.h"
 #include "shards/set.h"
 
 #include "api/call.h"
@@ -63,7 +64,7 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     err = ny_call_begin(context);
     if (err) return err;
     err = ny_options_check(options, NY_GROUP_EVALUATE);
-    if (err == NY_OK) err = ny_shards_open(&store, context, path);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path, name);
     if (err == NY_OK) err = ny_evaluate_run(store, name, &settings, &object);
     if (err) goto done;
     describe_machine(context, object);

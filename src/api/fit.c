@@ -28,7 +28,7 @@
 #include "fit/plan.h"
 #include "update/courses.h"
 #include "io/identity.h"
-#include "shards/shards.h"
+#include "shards/open.h"
 
 /* Opens what a plan is of: a store, or points that are not imported yet. */
 static int open_planned(struct ny_store **store, struct ny_context *context, const char *path,
@@ -48,7 +48,7 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     if (!path)
         return ny_fail(context, NY_EUSAGE,
                        "name a STORE to plan for, or give --shape ROWS,COLUMNS");
-    return ny_store_open(store, context, path);
+    return ny_shards_open(store, context, path, NULL);
 }
 
 /* Warns of components that no fit of these columns can find, as the fit itself does at its end. */
@@ -109,13 +109,17 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     struct ny_options none;
     json_t *json = NULL;
     double limit_s;
+    bool whole = true;
     int err = ny_given(context, __func__, "", NULL, 0);
 
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    err = path && ny_shards_at(path) ? ny_sharded_plan(plan_store, context, path, options, &json)
-                                     : plan_store(context, path, options, &json);
+    if (path && ny_shards_at(path))
+        err = ny_request_is_whole(&ny_request_fit, context, path, NULL, options, &whole);
+    if (err) return err;
+    err = path && !whole ? ny_sharded_plan(plan_store, context, path, options, &json)
+                         : plan_store(context, path, options, &json);
     if (!err && ny_options_seconds(options, "time-limit", &limit_s)) {
         ny_field_set_number(json, "time_limit", limit_s);
         ny_field_set_json(json, "within_time_limit",
@@ -365,9 +369,14 @@ static int run_request(const struct ny_request_kind *kind, struct ny_context *co
                        const char *path, const char *name, const struct ny_options *options,
                        struct ny_report **report)
 {
-    if (!context || !path || !name || !ny_shards_at(path))
-        return ny_request_run(kind, context, path, name, options, report);
+    bool whole = true;
+    int err = NY_OK;
+
     if (report) *report = NULL;
+    if (context && path && name && ny_shards_at(path))
+        err = ny_request_is_whole(kind, context, path, name, options, &whole);
+    if (err) return err;
+    if (whole) return ny_request_run(kind, context, path, name, options, report);
     return ny_sharded_request(kind, context, path, name, options, report);
 }
 

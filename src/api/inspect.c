@@ -23,7 +23,8 @@
 #include "results/current.h"
 #include "results/resume.h"
 #include "results/shards.h"
-#include "shards/set.h"
+#include "shards/open.h"
+#include "shards/whole.h"
 
 /* Says how to go on with the update that is under way (NULL: none is), or else with a job that is
  * not done; `resume` is null when all is. */
@@ -136,7 +137,7 @@ int ny_result_report(struct ny_context *context, const char *path, const char *n
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_shards_open_some(&store, context, path);
+    err = ny_shards_open_some(&store, context, path, name);
     if (err) goto done;
     err = ny_record_need(store, name, &record);
     if (err) goto done;
@@ -355,6 +356,20 @@ static int describe_import(struct ny_store *store, json_t *report)
     return err;
 }
 
+/* Adds the results of all rows of a set. */
+static int add_whole(struct names *names, uint64_t *bytes)
+{
+    char path[PATH_MAX];
+    int err;
+
+    if (!ny_whole_path(ny_store_path(names->store), path)) return NY_OK;
+    err = ny_store_open(&names->store, ny_store_context(names->store), path);
+    if (!err) err = ny_results_list(names->store, add_name, names);
+    if (!err) *bytes += ny_store_bytes(names->store);
+    ny_store_close(names->store);
+    return err;
+}
+
 int ny_store_describe(struct ny_report **out, struct ny_store *store)
 {
     json_t *object = json_object();
@@ -371,6 +386,7 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     }
     names = (struct names){store, json_array(), json_array()};
     err = ny_results_list(store, add_name, &names);
+    if (!err && ny_store_set(store)) err = add_whole(&names, &bytes);
     ny_field_set_json(object, "results", names.array);
     ny_field_set_json(object, "result_status", names.statuses);
     ny_field_set_count(object, "store_bytes", bytes);
@@ -388,7 +404,7 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_shards_open_some(&store, context, path);
+    err = ny_shards_open_some(&store, context, path, NULL);
     if (!err) err = ny_store_describe(report, store);
     ny_store_close(store);
     return err;
@@ -437,7 +453,7 @@ int ny_remove(struct ny_context *context, const char *path, const char *name)
 
     if (!err) err = ny_shards_each(context, path, NY_SHARDS_CHANGE, remove_from, &removal);
     if (err || removal.removed) return err;
-    err = ny_shards_open_some(&store, context, path);
+    err = ny_shards_open_some(&store, context, path, NULL);
     if (!err) err = ny_result_missing(store, name);
     ny_store_close(store);
     return err;

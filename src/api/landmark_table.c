@@ -30,8 +30,7 @@ static int set_sparse(struct ny_options *options, const struct ny_model *model)
     for (size_t i = 0; !err && i < model->m; i++) {
         for (size_t k = 0; k < row[i].count; k++)
             column[start[i] + k] = row[i].index[k];
-        if (row[i].count)
-            memcpy(values + start[i] * element, row[i].value, row[i].count * element);
+        if (row[i].count) memcpy(values + start[i] * element, row[i].value, row[i].count * element);
     }
     table.entries = entries;
     table.values = values;

@@ -18,7 +18,7 @@
 #include "job/fields.h"
 #include "results/stored_model.h"
 #include "store/store.h"
-#include "shards/set.h"
+#include "shards/open.h"
 
 int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
                   const char *name)
@@ -27,7 +27,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     int err = NY_GIVEN(context, out, path, name);
 
     if (out) *out = NULL;
-    if (err == NY_OK) err = ny_shards_open_some(&store, context, path);
+    if (err == NY_OK) err = ny_shards_open_some(&store, context, path, name);
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
     if (err == NY_OK) err = ny_model_take_columns(*out, store);
     if (err == NY_OK && !ny_store_set(store)) err = ny_store_skip_lost(store);

@@ -14,7 +14,8 @@
 #include "io/output.h"
 #include "report/page.h"
 #include "results/shards.h"
-#include "shards/set.h"
+#include "shards/open.h"
+#include "shards/whole.h"
 
 /* Most results of a page. If a store has more and none is named, the page has the first of them
  * by name, and says so. */
@@ -66,13 +67,28 @@ static int add_name(void *user, const char *name)
     return err;
 }
 
-/* Copies the names that were given, or takes all that are done where none was. */
+/* Takes all results that are done; of a store in shards without any, those of all rows. */
+static int take_all(struct names *names)
+{
+    struct ny_context *ctx = ny_store_context(names->store);
+    char path[PATH_MAX];
+    int err = ny_results_list(names->store, add_name, names);
+
+    if (err || names->count || !ny_store_set(names->store)) return err;
+    if (!ny_whole_path(ny_store_path(names->store), path)) return NY_OK;
+    snprintf(path, sizeof(path), "%s", ny_store_path(names->store));
+    ny_store_close(names->store);
+    err = ny_whole_open(&names->store, ctx, path);
+    return err ? err : ny_results_list(names->store, add_name, names);
+}
+
+/* Copies the names that were given, or takes all where none was. */
 static int take_names(struct names *names, const char *const *given, size_t count)
 {
     struct ny_context *ctx = ny_store_context(names->store);
     int err = NY_OK;
 
-    if (!count) err = ny_results_list(names->store, add_name, names);
+    if (!count) err = take_all(names);
     if (count > NAMES_MAX)
         return ny_fail(ctx, NY_EUSAGE, "a report has at most %d results", NAMES_MAX);
     for (size_t k = 0; err == NY_OK && k < count; k++) {
@@ -141,7 +157,7 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
     if (err) return err;
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_shards_open(&taken.store, context, path);
+    err = ny_shards_open(&taken.store, context, path, count ? names[0] : NULL);
     if (err == NY_OK) err = take_names(&taken, names, count);
     spec.names = (const char *const *)taken.name;
     spec.count = taken.count;

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "results/graphs.h"
 #include "results/path.h"
+#include "shards/open.h"
 
 /* Reports the rows of the path in order, and the length up to each of them; "length" is the last
  * one. */
@@ -56,7 +57,7 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     options = ny_options_given(options, context, &none);
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_store_open(&store, context, path);
+    err = ny_shards_open(&store, context, path, graph);
     if (err == NY_OK) err = ny_graph_need(store, graph, &named);
     if (err == NY_OK) err = ny_stored_graph_lengths(&named.graph, "a path");
     if (err == NY_OK) err = find(&named.graph, named.record, options, report);

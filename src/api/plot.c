@@ -12,7 +12,7 @@
 #include "io/output.h"
 #include "report/picture.h"
 #include "report/terminal.h"
-#include "shards/set.h"
+#include "shards/open.h"
 
 /* "1,2" in two texts. */
 static int take_axes(struct ny_context *ctx, const struct ny_options *options, char axes[2][64],
@@ -58,7 +58,7 @@ struct plot {
 };
 
 /* Takes the options and opens the store; end() closes it. On an error nothing is left open. */
-static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
+static int begin(struct plot *plot, struct ny_context *ctx, const char *path, const char *name,
                  const struct ny_options *options)
 {
     int err = NY_OK;
@@ -77,7 +77,7 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    err = ny_shards_open(&plot->store, ctx, path);
+    err = ny_shards_open(&plot->store, ctx, path, name);
     if (err) ny_call_end(ctx);
     return err;
 }
@@ -95,7 +95,7 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
     int err = NY_GIVEN(context, path, name, output);
 
     if (err == NY_OK) err = ny_output_check(context, output, NY_OUTPUT_PICTURE);
-    if (err == NY_OK) err = begin(&plot, context, path, options);
+    if (err == NY_OK) err = begin(&plot, context, path, name, options);
     if (err) return err;
     err = ny_picture_write(plot.store, name, &plot.spec, output);
     end(&plot, context);
@@ -112,7 +112,7 @@ int ny_plot_text(struct ny_context *context, const char *path, const char *name,
     if (err == NY_OK && !screen->write)
         err = ny_given(context, __func__, "write", (const void *const[]){NULL}, 1);
     if (err == NY_OK && options) err = ny_options_refuse(options, "size|scree|names", "a terminal");
-    if (err == NY_OK) err = begin(&plot, context, path, options);
+    if (err == NY_OK) err = begin(&plot, context, path, name, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};
     err = ny_terminal_draw(plot.store, name, &plot.spec.scene, plot.spec.title, screen, &out);

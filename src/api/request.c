@@ -25,6 +25,8 @@
 #include "results/behind.h"
 #include "results/record.h"
 #include "results/resume.h"
+#include "results/whole.h"
+#include "shards/whole.h"
 
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
 {
@@ -128,6 +130,7 @@ static int check_existing(const struct ny_request *request)
         return refuse(request, what);
     }
     err = check_shards(request);
+    if (!err) err = ny_record_check_whole(request->store, request->name, request->record);
     return err ? err : check_options(request);
 }
 
@@ -159,6 +162,7 @@ static int create_record(struct ny_request *request)
     else
         ny_record_set_command(request->store, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", json_incref(inputs));
+    ny_record_set_whole(request->record, request->store);
     if (peers) {
         ny_field_set_count(request->record, "shards", ny_peers_shards(peers));
         ny_field_set_count(request->record, "first", points.here.first);
@@ -533,7 +537,8 @@ int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_cont
 
     ny_fields_begin();
     ny_blas_borrow();
-    err = ny_store_open(&request.store, context, path);
+    err = ny_shards_at(path) ? ny_whole_open(&request.store, context, path)
+                             : ny_store_open(&request.store, context, path);
     if (err == NY_OK) err = ny_store_join(request.store);
     if (err == NY_OK) err = ny_name_lock(&lock, request.store, name);
     if (err == NY_OK) err = resume(&request, kinds);

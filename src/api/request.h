@@ -15,19 +15,19 @@
 struct ny_request;
 
 struct ny_request_kind {
-    const char *name;                              /* in records */
-    const char *function;                          /* the public one, for messages */
-    unsigned groups;                               /* of its options */
+    const char *name;        /* in records */
+    const char *function;    /* the public one, for messages */
+    unsigned groups;         /* of its options */
     const char *makes_store; /* if this option is set, a store that is not there is made; NULL:
                               * none is */
-    int (*settings)(struct ny_request *request);   /* from the options */
+    int (*settings)(struct ny_request *request); /* from the options */
     /* Digests of the files that options name; the same options are another job where they differ.
      * NULL: they name none. */
     int (*inputs)(const struct ny_request *request, json_t **inputs);
     /* A new record, with what was asked for in its report; `options` is taken over. */
     json_t *(*record)(const struct ny_request *request, const struct ny_rows_info *points,
                       json_t *options);
-    int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET */
+    int (*announce)(struct ny_request *request); /* the plan; NY_EBUDGET */
     /* Keeps with the job what it needs of the files that options name, so that it can be gone on
      * with without them. NULL: nothing. */
     int (*keep)(struct ny_request *request);
@@ -49,11 +49,11 @@ struct ny_request {
     struct ny_options *made;   /* in the place of option model, owned */
     struct ny_model *model;    /* that places the rows; NULL: the job makes its own, or has it */
     const struct ny_request_kind *kind;
-    json_t *record; /* NULL: there is none yet */
-    bool fresh;     /* this call has made it, with options that were typed */
-    bool reserved;  /* what the process takes */
-    size_t most;    /* landmarks of any attempt of a fit with option accuracy */
-    json_t *attempts;       /* of such a fit: those before, owned */
+    json_t *record;                    /* NULL: there is none yet */
+    bool fresh;                        /* this call has made it, with options that were typed */
+    bool reserved;                     /* what the process takes */
+    size_t most;                       /* landmarks of any attempt of a fit with option accuracy */
+    json_t *attempts;                  /* of such a fit: those before, owned */
     struct ny_owned_settings settings; /* fit, select; the choice of columns graph, too */
     struct ny_plan plan;
     struct ny_graph_settings graph;
@@ -70,12 +70,18 @@ void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest);
  * there is no store, as on a host that does not see its folder, or one in shards, is told when it
  * is opened. */
 int ny_request_refuse_ranks(const struct ny_request *request, const char *path);
-/* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
+/* Tells whether the request is for a result of all rows of a store in shards (shards/whole.h): a
+ * graph, a map of one, or what has this NAME. NY_EUSAGE where that is such a result, but a map of
+ * another kind is asked for. */
+int ny_request_is_whole(const struct ny_request_kind *kind, struct ny_context *ctx,
+                        const char *path, const char *name, const struct ny_options *options,
+                        bool *whole);
+/* Opens the store, or makes it where there is none and the kind can begin with an empty one. Of a
+ * store in shards it is that of the results of all rows; NY_EUSAGE where shards have the NAME. */
 int ny_request_open_store(struct ny_request *request, const char *path);
 /* *report (may be NULL) as ny_result_report(). */
-int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
-                   const char *path, const char *name, const struct ny_options *options,
-                   struct ny_report **report);
+int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context, const char *path,
+                   const char *name, const struct ny_options *options, struct ny_report **report);
 /* Goes on with the job under NAME, which is of one of `kinds`, whose last is NULL. */
 int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
                       const char *path, const char *name, struct ny_report **report);

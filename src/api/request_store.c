@@ -4,7 +4,8 @@
 
 #include "api/request.h"
 #include "peers/open.h"
-#include "shards/shards.h"
+#include "results/record.h"
+#include "shards/whole.h"
 
 /* Tells whether there is nothing at a path. */
 static bool is_missing(const char *path)
@@ -19,16 +20,58 @@ int ny_request_refuse_ranks(const struct ny_request *request, const char *path)
     bool program = !ny_context_command(request->ctx);
     struct ny_transport *transport;
 
-    if (ny_context_peers(request->ctx) || (program && !wish.peers) || ny_shards_at(path) ||
+    if (ny_context_peers(request->ctx) || (program && !wish.peers) ||
         (is_missing(path) && !request->kind->makes_store))
         return NY_OK;
     return ny_transport_open(&transport, request->ctx, &wish);
+}
+
+static int refuse_place(struct ny_context *ctx, const char *name)
+{
+    return ny_fail(ctx, NY_EUSAGE,
+                   "graphs and their maps are kept apart from results of each shard, such as '%s'; "
+                   "remove it with 'nystream rm', or choose another name",
+                   name);
+}
+
+int ny_request_is_whole(const struct ny_request_kind *kind, struct ny_context *ctx,
+                        const char *path, const char *name, const struct ny_options *options,
+                        bool *whole)
+{
+    bool has, fits = (kind->groups & NY_GROUP_FIT) && options && ny_options_is_set(options, "map");
+    int err = ny_whole_has(ctx, path, name, &has);
+
+    *whole = (kind->groups & NY_GROUP_GRAPH) || (fits ? ny_options_map(options)->graph : has);
+    return err || !has || *whole ? err : refuse_place(ctx, name);
+}
+
+/* Refuses a result of all rows under a NAME that a shard has. */
+static int check_shards(const struct ny_request *request)
+{
+    const struct ny_set *set = ny_store_lent(request->store);
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < set->count; k++) {
+        struct ny_store *store;
+        json_t *record = NULL;
+
+        err = ny_set_store(request->store, k, &store);
+        if (!err) err = ny_record_load(store, request->name, &record);
+        if (!err && record) err = refuse_place(request->ctx, request->name);
+        json_decref(record);
+    }
+    return err;
 }
 
 int ny_request_open_store(struct ny_request *request, const char *path)
 {
     const char *option = request->kind->makes_store;
 
+    if (ny_shards_at(path)) {
+        int err = ny_whole_open(&request->store, request->ctx, path);
+
+        return err ? err : check_shards(request);
+    }
     if (!is_missing(path) || !option || !ny_options_is_set(request->options, option))
         return ny_store_open(&request->store, request->ctx, path);
     return ny_store_create(&request->store, request->ctx, path);

@@ -17,7 +17,7 @@
 #include "peers/open.h"
 #include "base/peers.h"
 #include "results/export.h"
-#include "shards/set.h"
+#include "shards/open.h"
 
 struct request {
     const struct ny_request_kind *kind;         /* NULL: the job is resumed, */
@@ -243,7 +243,7 @@ static int export_beside(struct ny_context *ctx, const struct ny_shared_part *wh
 
     if (!ny_peers_leads(peers)) return NY_OK;
     ny_context_set_peers(ctx, NULL);
-    err = ny_shards_open(&store, ctx, what->path);
+    err = ny_shards_open(&store, ctx, what->path, NULL);
     if (!err)
         err = ny_part_export_beside(store, what->name, what->part, what->output, what->beside);
     ny_store_close(store);

@@ -32,7 +32,7 @@
 #include "io/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
-#include "shards/set.h"
+#include "shards/open.h"
 
 /* One transform: the request, and its findings. */
 struct run {
@@ -44,7 +44,7 @@ struct run {
     struct ny_placed placed;
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
-    size_t clusters;   /* that it knew; 0: it was not asked */
+    size_t clusters; /* that it knew; 0: it was not asked */
 };
 
 /* Transforms by the model of the result, once it has learnt how the rows of the fit lie. */
@@ -146,7 +146,7 @@ static int by_result(struct run *run, struct ny_store *store)
 static int by_store(struct run *run)
 {
     struct ny_store *store = NULL;
-    int err = ny_shards_open_some(&store, run->ctx, run->placing->path);
+    int err = ny_shards_open_some(&store, run->ctx, run->placing->path, run->placing->name);
 
     run->rows.like = store;
     if (err == NY_OK) err = by_result(run, store);
@@ -349,7 +349,7 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
                                    .found = {.neighbors = room->neighbors, .recall = room->recall}};
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_store_open(&store, context, path);
+    err = ny_shards_open(&store, context, path, name);
     if (!err) err = ny_neighbor_lists_find(&lists, store, name);
     if (!err) room->found = lists.found.found.share;
     ny_store_close(store);

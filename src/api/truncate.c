@@ -15,7 +15,7 @@
 #include "results/behind.h"
 #include "results/record.h"
 #include "results/update.h"
-#include "shards/set.h"
+#include "shards/whole.h"
 
 enum { LIST_BYTES = 512 };
 
@@ -120,7 +120,8 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
     if (!err) err = ny_points_info(t.store, &before);
     within = !err && ny_shards_within(context, path, &home);
     if (within) noted.end = (noted.first = home.shard) + 1;
-    if (within) err = ny_shards_note(context, home.folder, noted);
+    if (within) err = ny_whole_refuse(context, home.folder);
+    if (within && !err) err = ny_shards_note(context, home.folder, noted);
     if (!err) err = ny_store_truncate(t.store, rows, clear, &t);
     noted.cut = false;
     if (!err && within) ny_shards_note(context, home.folder, noted);

@@ -18,6 +18,7 @@
 #include "results/export.h"
 #include "results/shards.h"
 #include "results/unneeded.h"
+#include "shards/open.h"
 #include "shards/set.h"
 
 /* Gathers what a verification finds. */
@@ -176,7 +177,7 @@ static int compare_shards(void *user, const char *name)
 /* Verifies what shards that are sound by themselves have together, and counts those not here. */
 static int verify_together(struct finding *finding, const char *path, json_t *report)
 {
-    int err = ny_shards_open_some(&finding->store, finding->ctx, path);
+    int err = ny_shards_open_some(&finding->store, finding->ctx, path, NULL);
     const struct ny_shards *shards = err ? NULL : ny_shards_of(finding->store);
 
     finding->shard = -1;
@@ -209,7 +210,7 @@ static int verify_store(void *arg, const char *path, struct ny_shards *shards, i
     err = ny_store_open(&finding->store, finding->ctx, path);
     if (err == NY_ESTORE && shards) return add_error(finding, NULL);
     if (err) return err;
-    if (shards) err = ny_shards_look(shards, (unsigned)shard, finding->store);
+    if (shard >= 0) err = ny_shards_look(shards, (unsigned)shard, finding->store);
     if (err == NY_ESTORE) err = add_error(finding, NULL);
     if (!err) err = ny_store_verify(finding->store, add_damage, finding);
     if (err == NY_OK) err = ny_results_list(finding->store, compare_rows, finding);
@@ -296,8 +297,8 @@ static int repair_store(void *arg, const char *path, struct ny_shards *shards, i
     int err = ny_store_open(&store, r->ctx, path);
 
     r->shard = shard;
-    if (!err && shards) err = ny_shards_look(shards, (unsigned)shard, store);
-    if (!err && shards) r->older |= shards->shard[shard].older;
+    if (!err && shard >= 0) err = ny_shards_look(shards, (unsigned)shard, store);
+    if (!err && shard >= 0) r->older |= shards->shard[shard].older;
     if (err == NY_OK) err = ny_store_repair(store, add_repaired, r);
     ny_store_close(store);
     return err;

@@ -23,7 +23,7 @@
 #include "results/names.h"
 #include "results/shards.h"
 #include "results/record.h"
-#include "shards/set.h"
+#include "shards/open.h"
 #include "store/store.h"
 
 enum { PIECE_ROWS = 1024 };
@@ -75,7 +75,7 @@ int ny_view_open(struct ny_view **out, struct ny_context *context, const char *p
     if (!view) return NY_EBUDGET;
     view->ctx = context;
     if (name) view->name = ny_strdup(context, name);
-    err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path);
+    err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path, name);
     if (err == NY_OK && !name) err = ny_points_state(view->store, &view->points);
     if (err == NY_OK && name) err = record_digest(view->store, name, &view->record);
     if (err == NY_OK && name) err = ny_result_open_any(&view->result, view->store, view->name);

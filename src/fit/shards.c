@@ -38,7 +38,6 @@ static const char *unsharded(const struct ny_fit_settings *settings, const char 
     bool known = settings->kernel && ny_settings_unit_landmarks(settings), features;
 
     *instead = "fit a store that has all rows";
-    if (settings->map->graph) return settings->map->name;
     features = settings->kernel && ny_settings_features(settings);
     if (settings->columns) return "--columns-file";
     *instead = "leave it out";

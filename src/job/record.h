@@ -14,28 +14,23 @@
  *   placed      true: the model came from elsewhere (api/placed.h)
  *   summed      true: the job was to end with its sums, and has
  *   shards      of a fit over shards: how many there are
- *   first       and how many rows the shards before this one had when it was begun
- *   sharded     and where it is done: shard, shards, first and rows (the number of this one, how
- *               many there are, the first of its rows, and the rows of all); same_bytes_as_one,
- *               whether it has the bytes of a fit of one store with all rows, and differs, why
- *               not. The figures of its report, but n, are those of all rows
- *   bytes       while it is made: the last of these
- *   rounded     true: sums of it were
- *   lost        ranges of rows that the store had lost; the result numbers those that were left
- *   checkpoint  where the stage under way is
- *   report      what `info` prints
- *   sums        the image of the accumulator that stays with the model: part, bytes, precision
- *   selected    rows of the fit, those of all shards: all that selection has looked at, fewer than
- *               n after a frozen update; where nothing was selected, not there before such a one
- *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
- *   edge_limit  of a graph: what its distances are compared with, --max-distance in f32; not there:
- *               the report's distance_limit
- *   graph_digest of the graph of another NAME that a map was made of (ny_stored_graph_digest())
- *   id          16 digits of chance, which updates keep and a new fit does not; absent: of earlier
- *               versions
- *   generation  how many updates the result has had; absent: 0
- *   generations of which of them a part is; a part that is not there: of the fit itself
- *   update      only while one is under way (update/update.h)
+ *   whole       of a result of all rows of a store in shards: a digest of its shards, and their
+ * first rows (results/whole.h) first       and how many rows the shards before this one had when it
+ * was begun sharded     and where it is done: shard, shards, first and rows (the number of this
+ * one, how many there are, the first of its rows, and the rows of all); same_bytes_as_one, whether
+ * it has the bytes of a fit of one store with all rows, and differs, why not. The figures of its
+ * report, but n, are those of all rows bytes       while it is made: the last of these rounded
+ * true: sums of it were lost        ranges of rows that the store had lost; the result numbers
+ * those that were left checkpoint  where the stage under way is report      what `info` prints sums
+ * the image of the accumulator that stays with the model: part, bytes, precision selected    rows
+ * of the fit, those of all shards: all that selection has looked at, fewer than n after a frozen
+ * update; where nothing was selected, not there before such a one node_order  NY_NODE_ORDER of a
+ * map of a graph (graph/order.h) edge_limit  of a graph: what its distances are compared with,
+ * --max-distance in f32; not there: the report's distance_limit graph_digest of the graph of
+ * another NAME that a map was made of (ny_stored_graph_digest()) id          16 digits of chance,
+ * which updates keep and a new fit does not; absent: of earlier versions generation  how many
+ * updates the result has had; absent: 0 generations of which of them a part is; a part that is not
+ * there: of the fit itself update      only while one is under way (update/update.h)
  *
  * While an update is under way its record is part "update", beside the one that readers see.
  */

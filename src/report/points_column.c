@@ -13,14 +13,13 @@
 #include "base/text.h"
 #include "io/number.h"
 
-enum { DENSE_BYTES = 4 << 20, ROWS_MOST = 65536 };
+enum { DENSE_BYTES = 4 << 20 };
 
 #define ULL(x) ((unsigned long long)(x))
 
 void ny_points_column_close(struct ny_points_column *column)
 {
     if (!column->ctx) return;
-    ny_free(column->ctx, column->local);
     ny_free(column->ctx, column->room);
     column->ctx = NULL;
 }
@@ -47,8 +46,6 @@ int ny_points_column_open(struct ny_points_column *column, struct ny_store *stor
     err = ny_points_info(store, &column->info);
     if (err == NY_OK) err = find(column, name);
     if (err) return err;
-    column->local = ny_calloc(column->ctx, NY_MEM_IO, ROWS_MOST, sizeof(uint64_t));
-    if (!column->local) return NY_EBUDGET;
     if (column->info.row_slots) return NY_OK;
     row_bytes = ny_rows_row_bytes(&column->info);
     column->piece = row_bytes < DENSE_BYTES ? DENSE_BYTES / row_bytes : 1;
@@ -100,36 +97,13 @@ static int take_value(void *arg, size_t position, struct ny_sparse row)
     return NY_OK;
 }
 
-/* Reads the value of a run of sparse rows that one store has, which `*run` counts. */
-static int read_run(struct ny_points_column *column, const uint64_t *rows, size_t count,
-                    double *values, size_t *run)
-{
-    const struct ny_set *set = ny_store_set(column->store);
-    struct ny_rows *X = ny_store_rows(column->store);
-    struct ny_store *store;
-    struct taking taking = {column, values};
-    size_t slots = (size_t)column->info.row_slots, k = 0;
-    int err = NY_OK;
-
-    *run = count;
-    if (!set) return X->ops->visit(X, slots, rows, count, take_value, &taking);
-    if (ny_set_place(set, rows[0], &k)) return NY_BUG(column->ctx);
-    for (*run = 0; *run < count; ++*run) {
-        if (rows[*run] < set->first[k] || rows[*run] >= set->first[k + 1]) break;
-        column->local[*run] = rows[*run] - set->first[k];
-    }
-    err = ny_set_store(column->store, k, &store);
-    return err ? err : ny_points_visit(store, slots, column->local, *run, take_value, &taking);
-}
-
 static int read_sparse(struct ny_points_column *column, const uint64_t *rows, size_t count,
                        double *values)
 {
-    int err = NY_OK;
+    struct ny_rows *X = ny_store_rows(column->store);
+    struct taking taking = {column, values};
 
-    for (size_t at = 0, run; err == NY_OK && at < count; at += run)
-        err = read_run(column, rows + at, count - at, values + at, &run);
-    return err;
+    return X->ops->visit(X, (size_t)column->info.row_slots, rows, count, take_value, &taking);
 }
 
 int ny_points_column_read(struct ny_points_column *column, const uint64_t *rows, size_t count,

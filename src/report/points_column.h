@@ -12,8 +12,7 @@ struct ny_points_column {
     struct ny_rows_info info;
     char title[NY_POINTS_COLUMN_TITLE_BYTES];
     uint64_t number;
-    uint64_t *local; /* room for row numbers and dense rows of the points */
-    void *room;
+    void *room;   /* for dense rows of the points */
     size_t piece; /* dense rows in the room */
 };
 
@@ -21,7 +20,7 @@ struct ny_points_column {
  * NY_EDATA: there is none. Close it after a failure, too. */
 int ny_points_column_open(struct ny_points_column *column, struct ny_store *store,
                           const char *name);
-/* Sets the values of the rows listed, at most 65,536. */
+/* Sets the values of the rows listed. */
 int ny_points_column_read(struct ny_points_column *column, const uint64_t *rows, size_t count,
                           double *values);
 /* Frees what it holds; zeroed, it is left alone. */

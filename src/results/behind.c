@@ -6,6 +6,7 @@
 
 #include "model/graph.h"
 #include "results/record.h"
+#include "results/whole.h"
 
 /* The rows that a record lacks, whether it is done or not, beyond `has`. */
 static uint64_t lacks(struct ny_store *store, const json_t *record, uint64_t has)
@@ -86,7 +87,7 @@ static int reach_of(struct ny_store *store, const json_t *record, uint64_t *end)
 
     if (!err) n = rows_of(record, &points);
     if (!err) err = ny_record_lost(ctx, record, &lost);
-    if (!err && n && !ny_of_nodes(record)) *end = ny_lost_place(&lost, n - 1, &run) + 1;
+    if (!err && n && ny_record_rows_here(record)) *end = ny_lost_place(&lost, n - 1, &run) + 1;
     ny_lost_release(&lost, ctx);
     return err;
 }

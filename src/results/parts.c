@@ -22,6 +22,7 @@
 #include "model/map.h"
 #include "results/keep.h"
 #include "results/stored_model.h"
+#include "results/whole.h"
 
 /* Returns the bytes of an element of the embedding, which is f64 only for a fit in that
  * precision. */
@@ -491,7 +492,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     result->map = ny_map_of(record);
     result->n = ny_field_count(result->report, "n", 0);
     err = ny_points_info(store, &points);
-    if (err == NY_OK && result->n > points.n && !ny_of_nodes(record))
+    if (err == NY_OK && result->n > points.n && ny_record_rows_here(record))
         err = ny_fail(
             result->ctx, NY_ESTORE,
             "'%s' has more rows than points/ of %s, which is an older copy: put the newer one "

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "results/keep.h"
 #include "results/resume.h"
+#include "results/whole.h"
 #include "stream/source.h"
 
 int ny_record_load(struct ny_store *store, const char *name, json_t **out)
@@ -39,9 +40,13 @@ static int need_done(struct ny_store *store, const char *name, bool running, jso
     struct ny_context *ctx = ny_store_context(store);
     int err = ny_record_need(store, name, out);
 
-    if (err || ny_field_is(*out, "stage", "done")) return err;
-    err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished; %s", name,
-                  running ? "it is running" : ny_resume_words(store, name, *out).text);
+    if (err) return err;
+    if (ny_field_is(*out, "stage", "done"))
+        err = ny_record_check_whole(store, name, *out);
+    else
+        err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished; %s", name,
+                      running ? "it is running" : ny_resume_words(store, name, *out).text);
+    if (!err) return NY_OK;
     json_decref(*out);
     *out = NULL;
     return err;

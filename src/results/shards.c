@@ -18,7 +18,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "model/landmark_points.h"
-#include "shards/set.h"
+#include "shards/shards.h"
 
 struct ny_result_span {
     uint64_t *first;         /* row of the whole with which each shard begins; the end */

@@ -5,8 +5,7 @@
  */
 #include "shards/set.h"
 
-#include <string.h>
-
+#include "base/checksum.h"
 #include "base/memory.h"
 
 enum { OPEN_MAX = 8 };
@@ -21,8 +20,9 @@ struct kept {
 struct opened {
     struct ny_set set;
     struct ny_shards *shards;
-    unsigned *number; /* that of the shard, for each store of the set */
-    struct kept kept[OPEN_MAX];
+    unsigned *number;  /* that of the shard, for each store of the set */
+    struct kept *kept; /* OPEN_MAX of them, or one for each store: */
+    bool all;          /* then they stay open, and are only read, by any threads */
     uint64_t clock;
 };
 
@@ -34,7 +34,12 @@ static int open_store(void *arg, size_t k, struct ny_store **store)
     struct kept *oldest = opened->kept;
     int err;
 
-    for (size_t i = 0; i < OPEN_MAX; i++) {
+    if (opened->all) {
+        oldest = &opened->kept[k];
+        *store = oldest->store;
+        if (*store) return NY_OK;
+    }
+    for (size_t i = 0; !opened->all && i < OPEN_MAX; i++) {
         struct kept *kept = &opened->kept[i];
 
         if (kept->store && kept->k == k) {
@@ -56,7 +61,7 @@ static void close_all(void *arg)
     struct opened *opened = arg;
     struct ny_context *ctx = opened->shards->ctx;
 
-    for (size_t i = 0; i < OPEN_MAX; i++)
+    for (size_t i = 0; i < (opened->all ? opened->set.count : OPEN_MAX); i++)
         ny_store_close(opened->kept[i].store);
     ny_shards_free(opened->shards);
     ny_free(ctx, opened);
@@ -78,11 +83,20 @@ static void add_points(struct ny_rows_info *all, const struct ny_rows_info *one)
     if (one->block_rows < all->block_rows) all->block_rows = one->block_rows;
 }
 
-/* Counts the rows of all shards that are there as they are now; they stay the set's. */
-static int count_rows(struct opened *opened, uint64_t *first, uint64_t *source)
+static uint64_t add_id(uint64_t digest, const struct ny_rows_info *info)
+{
+    uint64_t chain[] = {digest, ny_checksum(info->id, sizeof(info->id))};
+
+    return ny_checksum(chain, sizeof(chain));
+}
+
+/* Counts the rows of all shards that are there as they are now; they stay the set's. `room`: of
+ * each of the arrays. */
+static int count_rows(struct opened *opened, uint64_t *first, size_t room)
 {
     const struct ny_shards *shards = opened->shards;
     struct ny_set *set = &opened->set;
+    uint64_t *source = first + room, *block_first = source + room, *block_rows = block_first + room;
     int err = NY_OK;
 
     for (unsigned number = 0; !err && number < shards->count; number++) {
@@ -98,21 +112,25 @@ static int count_rows(struct opened *opened, uint64_t *first, uint64_t *source)
             set->info = info;
         else
             add_points(&set->info, &info);
-        set->count++;
+        block_rows[set->count++] = info.block_rows;
+        block_first[set->count] = block_first[set->count - 1] + info.blocks;
+        if (info.block_bytes > set->block_bytes) set->block_bytes = info.block_bytes;
         first[set->count] = first[set->count - 1] + info.n;
         source[set->count] = source[set->count - 1] + info.n + info.dropped;
+        set->digest = add_id(set->digest, &info);
     }
     return err;
 }
 
-/* Opens those that are there; takes `shards` over, also after a failure. */
-static int open_there(struct ny_store **out, struct ny_shards *shards)
+/* Opens those that are there; takes `shards` over, also after a failure. `all`: they stay open. */
+static int open_there(struct opened **out, struct ny_shards *shards, bool all)
 {
-    size_t room = (size_t)shards->there + 1;
+    size_t room = (size_t)shards->there + 1, kept = all ? room : OPEN_MAX;
     struct ny_context *ctx = shards->ctx;
-    struct opened *opened = ny_calloc(
-        ctx, NY_MEM_STORE, 1, sizeof(*opened) + room * (2 * sizeof(uint64_t) + sizeof(unsigned)));
-    uint64_t *first = (uint64_t *)(void *)(opened + 1);
+    struct opened *opened = ny_calloc(ctx, NY_MEM_STORE, 1,
+                                      sizeof(*opened) + kept * sizeof(struct kept) +
+                                          room * (4 * sizeof(uint64_t) + sizeof(unsigned)));
+    uint64_t *first;
     int err;
 
     *out = NULL;
@@ -121,70 +139,44 @@ static int open_there(struct ny_store **out, struct ny_shards *shards)
         return NY_EBUDGET;
     }
     opened->shards = shards;
-    opened->number = (unsigned *)(void *)(first + 2 * room);
+    opened->all = all;
+    opened->kept = (struct kept *)(void *)(opened + 1);
+    first = (uint64_t *)(void *)(opened->kept + kept);
+    opened->number = (unsigned *)(void *)(first + 4 * room);
     opened->set = (struct ny_set){.first = first,
                                   .source = first + room,
+                                  .block_first = first + 2 * room,
+                                  .block_rows = first + 3 * room,
                                   .open = open_store,
                                   .close = close_all,
                                   .arg = opened};
-    err = count_rows(opened, first, first + room);
-    if (!err) err = ny_store_open_set(out, ctx, shards->path, &opened->set);
+    err = count_rows(opened, first, room);
+    if (err)
+        close_all(opened);
+    else
+        *out = opened;
+    return err;
+}
+
+int ny_shards_set(struct ny_store **out, struct ny_shards *shards)
+{
+    struct opened *opened;
+    int err = open_there(&opened, shards, false);
+
+    if (err) return err;
+    err = ny_store_open_set(out, opened->shards->ctx, opened->shards->path, &opened->set);
     if (err) close_all(opened);
     return err;
 }
 
-int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path)
+int ny_shards_lend(struct ny_store *store, struct ny_shards *shards)
 {
-    struct ny_shards *shards;
-    int err;
+    struct opened *opened;
+    int err = open_there(&opened, shards, true);
 
-    *out = NULL;
-    if (!ny_shards_at(path)) return ny_store_open(out, ctx, path);
-    err = ny_shards_read(&shards, ctx, path);
     if (err) return err;
-    err = ny_shards_complete(shards);
-    if (!err) return open_there(out, shards);
-    ny_shards_free(shards);
-    return err;
-}
-
-int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path)
-{
-    struct ny_shards *shards;
-    int err;
-
-    *out = NULL;
-    if (!ny_shards_at(path)) return ny_store_open(out, ctx, path);
-    err = ny_shards_read(&shards, ctx, path);
-    return err ? err : open_there(out, shards);
-}
-
-int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way way,
-                   ny_shard_fn *each, void *arg)
-{
-    char missing[NY_SHARD_LIST_BYTES];
-    struct ny_shards *shards;
-    int err;
-
-    if (!ny_shards_at(path)) return each(arg, path, NULL, -1);
-    err = way == NY_SHARDS_CHANGE ? ny_shards_read(&shards, ctx, path)
-                                  : ny_shards_load(&shards, ctx, path);
-    if (err) return err;
-    shards->accepts = way == NY_SHARDS_MEND;
-    shards->there = 0;
-    for (unsigned k = 0; !err && k < shards->count; k++) {
-        bool made = ny_shards_made(shards, k);
-
-        if (made) err = each(arg, shards->shard[k].path, shards, (int)k);
-        shards->shard[k].there = made;
-        shards->there += made;
-    }
-    if (!err && way != NY_SHARDS_VERIFY)
-        ny_shards_note(ctx, path, (struct ny_shards_noted){.accepts = shards->accepts});
-    if (!err && shards->there < shards->count)
-        ny_log(ctx, NY_LOG_WARNING, "shards of %s that are not here are left out: %s", path,
-               ny_shards_missing(shards, missing));
-    ny_shards_free(shards);
+    err = ny_store_lend_set(store, opened->shards->path, &opened->set);
+    if (err) close_all(opened);
     return err;
 }
 

@@ -38,14 +38,14 @@ struct ny_shard_facts {
 };
 
 struct ny_shard {
-    bool listed;          /* in the file: its import has begun */
-    uint64_t listed_rows; /* as they were noted last; 0: its import has not ended */
+    bool listed;                  /* in the file: its import has begun */
+    uint64_t listed_rows;         /* as they were noted last; 0: its import has not ended */
     struct ny_store_epochs noted; /* likewise; 0: they were not */
     struct ny_store_epochs now;   /* of its store, if it is there */
-    bool older; /* it is from an older copy, which is taken as it is */
-    bool there;     /* its store is in the folder and has rows */
-    uint64_t rows;  /* that its store has now; 0 if it is not there */
-    uint64_t first; /* rows of the shards before it, if all of them are there */
+    bool older;                   /* it is from an older copy, which is taken as it is */
+    bool there;                   /* its store is in the folder and has rows */
+    uint64_t rows;                /* that its store has now; 0 if it is not there */
+    uint64_t first;               /* rows of the shards before it, if all of them are there */
     char *path;
     uint8_t id[16]; /* its store's; if that is not there the one of the file, or 0 */
 };
@@ -63,7 +63,7 @@ struct ny_shards {
     struct ny_names classes; /* labels that are words, in the order of their numbers */
     char *deal; /* digests, NY_DIGEST_DIGITS each, of the options and then of the files whose rows
                  * were dealt out to the shards; NULL: they were imported one by one */
-    struct ny_shard *shard;  /* count of them */
+    struct ny_shard *shard; /* count of them */
 };
 
 /* Tells whether the path is that of a store in shards. */

@@ -200,7 +200,7 @@ static int take(struct ny_lock *lock, struct ny_store *store, const char *file, 
 bool ny_store_replaced(const struct ny_store *store)
 {
     const struct ny_env *const parts[] = {store->points, store->results};
-    bool there = !store->set && !store->in_memory, same = true;
+    bool there = !ny_store_set(store) && !store->in_memory, same = true;
 
     for (size_t i = 0; there && i < sizeof(parts) / sizeof(*parts); i++) {
         there = access(parts[i]->path, F_OK) == 0;

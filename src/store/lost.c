@@ -74,7 +74,7 @@ int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
     int end, err;
 
     *lost = (struct ny_lost){0};
-    if (store->in_memory) return NY_OK;
+    if (store->in_memory || store->set) return NY_OK;
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);
@@ -143,8 +143,10 @@ int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, ui
     larger[at] = (struct ny_row_range){first, end};
     lost->count++;
     for (size_t i = 1; i < lost->count; i++) {
-        if (larger[i].first > larger[kept].end) larger[++kept] = larger[i];
-        else if (larger[i].end > larger[kept].end) larger[kept].end = larger[i].end;
+        if (larger[i].first > larger[kept].end)
+            larger[++kept] = larger[i];
+        else if (larger[i].end > larger[kept].end)
+            larger[kept].end = larger[i].end;
     }
     lost->count = kept + 1;
     lost->rows = 0;

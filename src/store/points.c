@@ -299,12 +299,16 @@ static int copy_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     return cache_copy(cache, at, 1, (char *)arg + position * cache->row_bytes);
 }
 
-/* Reads the rows listed of a set, run by run of rows that one store has. */
-static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *rows, size_t count,
-                         char *out)
+/* Takes rows of one store of a set: `count` of those that were listed, from position `at` on. */
+typedef int run_fn(void *arg, struct ny_store *store, const uint64_t *rows, size_t count,
+                   size_t at);
+
+/* Takes the rows listed of a set, run by run of rows that one store has. */
+static int runs_of_set(struct ny_store *set, const uint64_t *rows, size_t count, run_fn *take,
+                       void *arg)
 {
     const struct ny_set *all = set->set;
-    size_t row_bytes = set_row_bytes(set, slots), end, k;
+    size_t end, k;
     uint64_t *local = ny_calloc(set->ctx, NY_MEM_STORE, count, sizeof(*local));
     int err = local ? NY_OK : NY_EBUDGET;
 
@@ -317,11 +321,19 @@ static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *row
             if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
             local[end] = rows[end] - all->first[k];
         }
-        if (!err)
-            err = ny_points_gather_here(store, slots, local + at, end - at, out + at * row_bytes);
+        if (!err) err = take(arg, store, local + at, end - at, at);
     }
     ny_free(set->ctx, local);
     return err;
+}
+
+static int gather_run(void *arg, struct ny_store *store, const uint64_t *rows, size_t count,
+                      size_t at)
+{
+    const struct spread *spread = arg;
+
+    return ny_points_gather_here(store, spread->slots, rows, count,
+                                 spread->out + at * spread->row_bytes);
 }
 
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
@@ -330,7 +342,11 @@ int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *
     struct cache cache;
     int err;
 
-    if (store->set) return gather_of_set(store, slots, rows, count, out);
+    if (store->set) {
+        struct spread spread = {slots, set_row_bytes(store, slots), out};
+
+        return runs_of_set(store, rows, count, gather_run, &spread);
+    }
     err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
     if (!err) err = find_rows(&cache, rows, count, copy_found, out);
@@ -338,10 +354,11 @@ int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *
     return err;
 }
 
-/* Who looks at sparse rows. */
+/* Who looks at sparse rows, and what is before those of one store of a set. */
 struct visitor {
     ny_gathered_fn *take;
     void *arg;
+    size_t slots, at;
 };
 
 static int show_found(void *arg, const struct cache *cache, uint64_t at, size_t position)
@@ -350,20 +367,36 @@ static int show_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     struct ny_sparse row;
     int err = sparse_row(cache, at, &row);
 
-    return err ? err : visitor->take(visitor->arg, position, row);
+    return err ? err : visitor->take(visitor->arg, visitor->at + position, row);
+}
+
+static int visit_here(struct ny_store *store, const uint64_t *rows, size_t count,
+                      struct visitor *visitor)
+{
+    struct cache cache;
+    int err = cache_init(&cache, store, NY_KIND_POINTS, visitor->slots);
+
+    if (!err) err = find_rows(&cache, rows, count, show_found, visitor);
+    cache_release(&cache);
+    return err;
+}
+
+static int visit_run(void *arg, struct ny_store *store, const uint64_t *rows, size_t count,
+                     size_t at)
+{
+    struct visitor *visitor = arg;
+
+    visitor->at = at;
+    return visit_here(store, rows, count, visitor);
 }
 
 int ny_points_visit_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                          ny_gathered_fn *take, void *arg)
 {
-    struct visitor visitor = {take, arg};
-    struct cache cache;
-    int err;
+    struct visitor visitor = {take, arg, slots, 0};
 
-    err = cache_init(&cache, store, NY_KIND_POINTS, slots);
-    if (!err) err = find_rows(&cache, rows, count, show_found, &visitor);
-    cache_release(&cache);
-    return err;
+    return store->set ? runs_of_set(store, rows, count, visit_run, &visitor)
+                      : visit_here(store, rows, count, &visitor);
 }
 
 static int labels_of_set(void *labels, struct ny_store *store, size_t k, struct ny_set_rows rows)

@@ -31,8 +31,8 @@ struct points_source {
     struct ny_rows_info info;   /* with the n of the pass, lost rows between them included */
     const struct ny_lost *lost; /* rows that are skipped */
     size_t row_bytes;
-    uint64_t block_rows, blocks;
-    uint64_t ahead_blocks, asked; /* blocks < asked were asked for */
+    uint64_t ahead_blocks, asked;    /* blocks < asked were asked for, */
+    const struct ny_store *ahead_of; /* of this store */
     struct ny_mutex lock;
     struct ny_cond changed;
     uint64_t clock;
@@ -41,24 +41,62 @@ struct points_source {
     size_t mapped_bytes; /* reserved for the blocks that are being decoded */
 };
 
-/* Sets the rows of a unit and asks the store to read its blocks, and some beyond, from disk. Rows
- * that were lost are no part of the numbering (ny_lost_place()). */
+/* Says where a row lies: `run` rows follow one another in its block, itself included. */
+struct spot {
+    struct ny_store *store;
+    uint64_t block, in_block, run;
+    uint64_t number; /* of the block, among those of all stores */
+};
+
+/* Finds a row. Those that were lost are no part of the numbering (ny_lost_place()); a set has none,
+ * and blocks of its own size in each store. */
+static int locate(const struct points_source *source, uint64_t row, struct spot *spot)
+{
+    const struct ny_set *set = source->store->set;
+    uint64_t place, block_rows = source->info.block_rows;
+    int err = NY_OK;
+
+    spot->store = source->store;
+    spot->number = 0;
+    if (set) {
+        size_t k = ny_range_of(set->first, set->count, row);
+
+        err = ny_set_store(source->store, k, &spot->store);
+        place = row - set->first[k];
+        spot->run = set->first[k + 1] - row;
+        block_rows = set->block_rows[k];
+        spot->number = set->block_first[k];
+    } else {
+        place = ny_lost_place(source->lost, row, &spot->run);
+    }
+    spot->block = place / block_rows;
+    spot->number += spot->block;
+    spot->in_block = place % block_rows;
+    if (spot->run > block_rows - spot->in_block) spot->run = block_rows - spot->in_block;
+    return err;
+}
+
+/* Sets the rows of a unit and asks the store to read its blocks, and some beyond, from disk. */
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct points_source *source = (struct points_source *)base;
-    uint64_t left, first, next, run;
+    struct spot first, last;
+    uint64_t left, next;
+    int err;
 
     if (tile->first_row >= base->n) return NY_END;
     left = base->n - tile->first_row;
     tile->rows = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
     if (tile->skipped) return NY_OK;
-    first = ny_lost_place(source->lost, tile->first_row, &run) / source->block_rows;
-    next = ny_lost_place(source->lost, tile->first_row + tile->rows - 1, &run);
-    next = next / source->block_rows + 1 + source->ahead_blocks;
-    if (next > source->blocks) next = source->blocks;
-    if (source->asked < first) source->asked = first;
+    err = locate(source, tile->first_row, &first);
+    if (!err) err = locate(source, tile->first_row + tile->rows - 1, &last);
+    if (err) return err;
+    next = last.block + 1 + source->ahead_blocks; /* those behind the last are no harm */
+    if (source->ahead_of != last.store) source->asked = 0;
+    source->ahead_of = last.store;
+    if (first.store == last.store && source->asked < first.block) source->asked = first.block;
     if (next > source->asked) {
-        ny_points_will_need(source->store, source->asked, next - source->asked);
+        ny_points_will_need(last.store, source->asked, next - source->asked);
         source->asked = next;
     }
     return NY_OK;
@@ -79,15 +117,17 @@ static struct slot *find_slot(struct points_source *source, uint64_t block)
 }
 
 /* Decodes the block into the slot, without the lock; the pages behind it are given back. */
-static int decode(struct points_source *source, struct slot *slot)
+static int decode(struct points_source *source, struct slot *slot, const struct spot *spot)
 {
+    struct ny_rows_info info = source->info;
     size_t count;
-    int err =
-        source->info.row_slots
-            ? ny_points_read_sparse(source->store, &source->info, slot->block, slot->rows, &count)
-            : ny_points_read_block(source->store, slot->block, slot->rows, &count);
+    int err = spot->store == source->store ? NY_OK : ny_points_info(spot->store, &info);
 
-    ny_points_done_with(source->store, slot->block, 1);
+    if (!err)
+        err = info.row_slots
+                  ? ny_points_read_sparse(spot->store, &info, spot->block, slot->rows, &count)
+                  : ny_points_read_block(spot->store, spot->block, slot->rows, &count);
+    ny_points_done_with(spot->store, spot->block, 1);
     ny_mutex_lock(&source->lock);
     if (err) slot->block = no_block;
     slot->ready = err == NY_OK;
@@ -97,17 +137,17 @@ static int decode(struct points_source *source, struct slot *slot)
 
 /* Enters and leaves with the lock held. There are more slots than workers and a worker holds at
  * most one, so a free one always comes. */
-static int pin(struct points_source *source, uint64_t block, struct slot **out)
+static int pin(struct points_source *source, const struct spot *spot, struct slot **out)
 {
     for (;;) {
-        struct slot *slot = find_slot(source, block);
+        struct slot *slot = find_slot(source, spot->number);
         int err;
 
-        if (slot && slot->block != block) {
-            *slot = (struct slot){.block = block, .users = 1, .rows = slot->rows};
+        if (slot && slot->block != spot->number) {
+            *slot = (struct slot){.block = spot->number, .users = 1, .rows = slot->rows};
             ny_mutex_unlock(&source->lock);
             *out = slot;
-            err = decode(source, slot);
+            err = decode(source, slot, spot);
             if (err) slot->users--;
             return err;
         }
@@ -188,18 +228,17 @@ static int take_rows(struct points_source *source, uint64_t row, size_t count, t
                      void *arg)
 {
     while (count > 0) {
-        uint64_t run, place = ny_lost_place(source->lost, row, &run);
-        uint64_t in_block = place % source->block_rows;
-        size_t piece = count < run ? count : (size_t)run;
+        struct spot spot;
         struct slot *slot;
-        int err;
+        int err = locate(source, row, &spot);
+        size_t piece = count < spot.run ? count : (size_t)spot.run;
 
-        if (piece > source->block_rows - in_block) piece = (size_t)(source->block_rows - in_block);
+        if (err) return err;
         ny_mutex_lock(&source->lock);
-        err = pin(source, place / source->block_rows, &slot);
+        err = pin(source, &spot, &slot);
         ny_mutex_unlock(&source->lock);
         if (err) return err;
-        err = each(source, slot, in_block, piece, arg);
+        err = each(source, slot, spot.in_block, piece, arg);
         ny_mutex_lock(&source->lock);
         unpin(source, slot);
         ny_mutex_unlock(&source->lock);
@@ -289,8 +328,6 @@ int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsig
     source->lost = &store->skipped;
     source->info.n = n ? ny_lost_place(source->lost, n - 1, &run) + 1 : 0;
     source->row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
-    source->block_rows = info.block_rows;
-    source->blocks = (source->info.n + info.block_rows - 1) / info.block_rows;
     source->ahead_blocks = (uint64_t)(AHEAD_BYTES / (stored * (double)info.block_rows + 1));
     if (source->ahead_blocks < AHEAD_BLOCKS_MIN) source->ahead_blocks = AHEAD_BLOCKS_MIN;
     source->slots = workers + 1;

@@ -250,7 +250,7 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
     chunk->bytes = 0;
     if (err) return err;
     if (!ny_name_valid(name)) return NY_END;
-    if (store->set) err = find_part(&store, name, part);
+    if (ny_store_set(store)) err = find_part(&store, name, part);
     if (err) return err;
     err = read_chunk(store, &key, chunk->data, chunk->capacity, &chunk->bytes, &wrong);
     if (!wrong || err == NY_END) return err;
@@ -299,7 +299,7 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
     const char *wrong;
     int err = check_part(store->ctx, part);
 
-    if (!err && store->set && find_part(&store, name, part))
+    if (!err && ny_store_set(store) && find_part(&store, name, part))
         err = ny_damaged(store->ctx, store->path, part, "no shard has it");
     for (size_t i = 0; !err && i <= chunks; i++) { /* and that there is none beyond */
         struct ny_key key = ny_chunk_key(name, part, i);
@@ -372,7 +372,7 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     struct step step = {.from = {.bytes = strlen(name) + 1}};
     int end, err;
 
-    if (store->set) return next_of_all(store, name);
+    if (ny_store_set(store)) return next_of_all(store, name);
     if (store->in_memory) return ny_in_memory_next_name(store, name);
     err = ny_snapshot_begin(&step.view, store, store->results);
     if (err) return err;
@@ -438,8 +438,8 @@ static int remove_some(struct ny_store *store, const char *name, size_t *count)
     if (err) return err;
     ny_batch_delete(batch, name, NY_RECORD_PART);
     if (!batch->failed)
-        batch->failed = ny_write_delete_from(&batch->write, &prefix, has_prefix, &prefix,
-                                             REMOVED_MAX, count);
+        batch->failed =
+            ny_write_delete_from(&batch->write, &prefix, has_prefix, &prefix, REMOVED_MAX, count);
     return ny_batch_commit(batch);
 }
 

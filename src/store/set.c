@@ -7,14 +7,28 @@
 
 const struct ny_set *ny_store_set(const struct ny_store *store)
 {
+    return store->results ? NULL : store->set;
+}
+
+const struct ny_set *ny_store_lent(const struct ny_store *store)
+{
     return store->set;
+}
+
+int ny_store_lend_set(struct ny_store *store, const char *path, const struct ny_set *set)
+{
+    store->shown = ny_strdup(store->ctx, path);
+    if (!store->shown) return NY_EBUDGET;
+    store->rows.name = store->shown;
+    store->set = set;
+    return NY_OK;
 }
 
 int ny_set_store(struct ny_store *store, size_t k, struct ny_store **out)
 {
     int err = store->set->open(store->set->arg, k, out);
 
-    if (!err) (*out)->unprepared = store->unprepared;
+    if (!err && (*out)->unprepared != store->unprepared) (*out)->unprepared = store->unprepared;
     return err;
 }
 

@@ -215,6 +215,16 @@ static void unpack_stats(struct ny_rows_stats *stats, const double *from)
     memcpy(stats->maximum, from + 2 + 3 * d, bytes);
 }
 
+/* Makes variances of the sums of squared deviations, once all have been merged. */
+static void finish(struct ny_rows_stats *stats)
+{
+    stats->mean_square_norm = 0;
+    for (uint64_t j = 0; j < stats->d; j++) {
+        stats->variance[j] /= (double)stats->n;
+        stats->mean_square_norm += stats->variance[j] + stats->mean[j] * stats->mean[j];
+    }
+}
+
 /* Makes of this shard's statistics those of all. */
 static int merge_all(struct ny_store *store, struct ny_rows_stats *stats)
 {
@@ -232,19 +242,45 @@ static int merge_all(struct ny_store *store, struct ny_rows_stats *stats)
     unpack_stats(stats, all);
     for (unsigned k = 1; k < shards; k++)
         merge(stats, all + k * numbers);
-    stats->mean_square_norm = 0;
-    for (uint64_t j = 0; j < stats->d; j++) {
-        stats->variance[j] /= (double)stats->n;
-        stats->mean_square_norm += stats->variance[j] + stats->mean[j] * stats->mean[j];
-    }
+    finish(stats);
 done:
     ny_layout_free(&l);
     return err;
 }
 
+/* Merges those of the stores of a set. */
+static int merge_set(struct ny_store *set, struct ny_rows_stats *stats)
+{
+    double *numbers = NULL;
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < set->set->count; k++) {
+        struct ny_rows_stats own = {0};
+        struct ny_store *store;
+
+        err = ny_set_store(set, k, &store);
+        if (!err) err = ny_points_stats_here(store, k ? &own : stats);
+        if (!err && !k) {
+            numbers = ny_calloc(set->ctx, NY_MEM_STORE, 2 + 4 * stats->d, sizeof(*numbers));
+            if (!numbers) err = NY_EBUDGET;
+        }
+        if (!err) {
+            pack_stats(k ? &own : stats, numbers);
+            if (k)
+                merge(stats, numbers);
+            else
+                unpack_stats(stats, numbers);
+        }
+        if (k) ny_rows_stats_release(&own, set->ctx);
+    }
+    if (!err) finish(stats);
+    ny_free(set->ctx, numbers);
+    return err;
+}
+
 int ny_points_stats(struct ny_store *store, struct ny_rows_stats *stats)
 {
-    int err = ny_points_stats_here(store, stats);
+    int err = store->set ? merge_set(store, stats) : ny_points_stats_here(store, stats);
 
     return err || !store->peers ? err : merge_all(store, stats);
 }

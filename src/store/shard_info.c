@@ -29,7 +29,8 @@ static void count_charges(const struct ny_store *store, struct ny_rows_info *inf
     unsigned shards = ny_peers_shards(store->peers);
     struct ny_layout travel = {0};
 
-    info->reader_bytes = NY_READING_BYTES;
+    info->reader_bytes = NY_READING_BYTES; /* of a set, in each of its stores */
+    if (store->set) info->reader_bytes *= store->set->count;
     if (ny_rows_here(info) != info->n) ny_points_travel_count(&travel, info, shards);
     info->gather_bytes = ny_layout_most(&travel);
     if (shards > 1) info->stats_bytes = (shards + 1) * (2 + 4 * (size_t)info->d) * sizeof(double);
@@ -41,7 +42,7 @@ int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
 
     if (err || store->in_memory) return err;
     info->n -= store->skipped.rows;
-    info->block_bytes = ny_points_block_bytes(info);
+    info->block_bytes = store->set ? store->set->block_bytes : ny_points_block_bytes(info);
     count_all(store, info);
     count_charges(store, info);
     return NY_OK;

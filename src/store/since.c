@@ -10,7 +10,7 @@ bool ny_results_moved(const struct ny_store *store, uint64_t *commits)
 {
     uint64_t before = *commits;
 
-    if (store->set) return true;
+    if (ny_store_set(store)) return true;
     *commits =
         store->in_memory ? ny_in_memory_commits(store) : ny_env_info(store->results).me_last_txnid;
     return *commits != before;

@@ -134,6 +134,7 @@ void ny_store_close(struct ny_store *store)
     ny_env_close(store->points);
     ny_mutex_release(&store->lock);
     ny_free(store->ctx, store->path);
+    ny_free(store->ctx, store->shown);
     ny_free(store->ctx, store->shard_first);
     ny_free(store->ctx, store);
 }
@@ -324,7 +325,7 @@ struct ny_context *ny_store_context(const struct ny_store *store)
 
 const char *ny_store_path(const struct ny_store *store)
 {
-    return store->path;
+    return store->shown ? store->shown : store->path;
 }
 
 void ny_store_read_raw(struct ny_store *store, bool raw)
@@ -343,7 +344,7 @@ uint64_t ny_store_bytes(const struct ny_store *store)
     const struct ny_env *const parts[] = {store->points, store->results};
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < 2 && !store->set && !store->in_memory; i++) {
+    for (size_t i = 0; i < 2 && !ny_store_set(store) && !store->in_memory; i++) {
         struct stat info;
 
         if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
@@ -355,7 +356,7 @@ int ny_store_writable(struct ny_store *store)
 {
     char older[NY_OLDER_BYTES];
 
-    if (store->set) return ny_set_refuse(store->ctx, store->path);
+    if (ny_store_set(store)) return ny_set_refuse(store->ctx, store->path);
     if (store->in_memory) return ny_in_memory_refuse(store);
     if (store->older && !store->mending)
         return ny_fail_at(store->ctx, NY_ESTORE, store->path, NY_NO_LINE,

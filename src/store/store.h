@@ -175,14 +175,18 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
 /* ---- several stores as one ---------------------------------------------------------------- */
 
 /* A set of stores, whose rows are numbered through: the shards of a store (shards/set.h). Its
- * handle serves what reads rows one by one, names, labels and results; what belongs to a result as
- * a whole, such as its record and model, is that of the first store that has it. All else, and all
- * that writes, is NY_EUSAGE. */
+ * handle serves what reads rows, names, labels and results; what belongs to a result as a whole,
+ * such as its record and model, is that of the first store that has it. All that writes is
+ * NY_EUSAGE. */
 struct ny_set {
-    struct ny_rows_info info; /* all rows; id and digests are those of the first store */
-    size_t count;             /* stores */
-    const uint64_t *first;    /* row of the set with which each begins; the end at `count` */
-    const uint64_t *source;   /* likewise of the files that they came from */
+    struct ny_rows_info info;    /* all rows; id and digests are those of the first store */
+    uint64_t digest;             /* of the ids of the stores */
+    size_t count;                /* stores */
+    const uint64_t *first;       /* row of the set with which each begins; the end at `count` */
+    const uint64_t *source;      /* likewise of the files that they came from */
+    const uint64_t *block_first; /* likewise of the blocks, */
+    const uint64_t *block_rows;  /* which have so many rows in each store */
+    size_t block_bytes;          /* of the largest one */
     int (*open)(void *arg, size_t k, struct ny_store **store); /* until others are asked for */
     void (*close)(void *arg);
     void *arg;
@@ -190,6 +194,10 @@ struct ny_set {
 /* Makes the handle, which ny_store_close() closes with the set; the path is for messages. */
 int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
                       const struct ny_set *set);
+/* Lends the rows of a set to a store without rows of its own, which keeps results of all of them,
+ * and closes the set. All stores of the set have to stay open, so that threads may read from them.
+ * Messages show `path` from here on. */
+int ny_store_lend_set(struct ny_store *store, const char *path, const struct ny_set *set);
 /* Points that are not imported yet, for a plan. */
 struct ny_points_shape {
     uint64_t rows, columns;
@@ -238,8 +246,10 @@ bool ny_store_memory_keep(const struct ny_store *store, const char *name, struct
  * one that it had; NULL: none. */
 void ny_store_hold(struct ny_context *ctx, struct ny_store *store);
 
-/* Returns the set behind a handle; NULL: it is that of a store. */
+/* Returns the set behind a handle; NULL: it is that of a store, also of one with a set's rows, */
 const struct ny_set *ny_store_set(const struct ny_store *store);
+/* which this returns, too. */
+const struct ny_set *ny_store_lent(const struct ny_store *store);
 /* Opens the k-th store of a set, which belongs to the set. */
 int ny_set_store(struct ny_store *store, size_t k, struct ny_store **out);
 /* Finds the store that has a row. */

@@ -275,11 +275,12 @@ struct ny_store {
     bool read_only;
     bool made; /* its folder, by ny_store_create() */
     bool wrote_results;
-    const struct ny_env *older;     /* than the other one remembers; NULL: neither is */
-    uint64_t behind;                /* by so many commits */
-    bool mending;                   /* it may be written although it is so */
-    bool unprepared;                /* see ny_store_read_raw() */
-    const struct ny_set *set;       /* see ny_store_open_set(); */
+    const struct ny_env *older; /* than the other one remembers; NULL: neither is */
+    uint64_t behind;            /* by so many commits */
+    bool mending;               /* it may be written although it is so */
+    bool unprepared;            /* see ny_store_read_raw() */
+    const struct ny_set *set;   /* see ny_store_open_set(); */
+    char *shown; /* the path of the set that was lent to it (ny_store_lend_set()); else NULL */
     struct ny_in_memory *in_memory; /* and ny_store_of_rows(); then there are no environments */
     struct ny_lost skipped;         /* see ny_store_skip_lost() */
     struct ny_peers *peers;         /* see ny_store_join(); NULL: it is nobody's shard */

@@ -81,7 +81,7 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
 
     *out = NULL;
     if (store->in_memory) return ny_in_memory_refuse(store);
-    if (store->set) return ny_set_refuse(store->ctx, store->path);
+    if (ny_store_set(store)) return ny_set_refuse(store->ctx, store->path);
     view = take_idle(store, env);
     if (!view) err = view_new(&view, store, env);
     if (!err) err = ny_twin_lock(store, env, &view->twin_lock);

@@ -510,7 +510,6 @@ END
         ny -2 fit big x --components 2 $options
     done <<'END'
 --columns-file none.npy|fit a store that has all rows
---map isomap|fit a store that has all rows
 --approx exact --map kpca|take --approx projected
 --approx gaussian|take --approx projected
 --select greedy --tolerance 0.5 --online|leave it out

@@ -346,9 +346,8 @@ END
 # bats test_tags=slow
 @test "verbs that take one store are refused with the path of a shard" {
     stores big
-    for verb in "graph big x" "path big x --from 0 --to 1" "merge big --name x -o x.nym"; do
-        ny -2 $verb
-    done
+    ny -2 merge big --name x -o x.nym
+    ny -2 path big x --from 0 --to 1
     for shard in big/shard-*; do
         nystream graph $shard near --neighbors 5 -q
         nystream fit $shard own --landmarks 9 -q

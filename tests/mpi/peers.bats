@@ -80,6 +80,7 @@ as_one() {
     for part in rows landmarks; do as_one "big two --part $part" csv; done
     ranks -2 2 nystream fit big/shard-00000 three --landmarks 50
     says "2 processes were started for 1 shards"
+    ranks -2 2 nystream graph big near
     nystream import big --shard 3/4 rows.0.csv -q # and into the model, a new shard with them
     nystream fit big one --update full -q
     ranks -0 2 nystream fit big two --update full

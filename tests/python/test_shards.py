@@ -105,12 +105,22 @@ def test_names_of_rows_are_those_of_all_shards(tmp_path):
         other.append(pandas.DataFrame(frame.to_numpy(), columns=list("abc")), shard="1/2")
 
 
+def test_graphs_are_those_of_one_store(tmp_path, rows):
+    store = in_shards(tmp_path / "big", rows)
+    one = nystream.open(tmp_path / "one")
+    one.append(rows)
+    for of in (store, one):
+        of.graph("near", neighbors=7, connect=True)
+        of.fit("map", map="isomap", graph="near", landmarks=40, components=2)
+    for name, part in (("near", "neighbors"), ("near", "distances"), ("map", "embedding")):
+        assert np.array_equal(store.result(name).part(part), one.result(name).part(part))
+    assert sorted(store.results) == ["map", "near"]
+    assert np.array_equal(store.result("map").transform(rows[:9]),
+                          one.result("map").transform(rows[:9]))
+
+
 def test_what_cannot_be_is_refused(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    with pytest.raises(nystream.UsageError, match="isomap does not work across the shards"):
-        store.fit("map", map="isomap", landmarks=20)
-    with pytest.raises(nystream.UsageError):
-        store.graph("near")
     batches = (rows[first:first + 900] for first in range(0, 5_000, 900))
     assert nystream.open(tmp_path / "other").append(batches, shard="1/2")["shard"] == 1
     with pytest.raises(nystream.DataError, match="shard 0 of .* of type f32, but .* has u8"):
