@@ -180,18 +180,23 @@ static int check_allowed(const struct update *update)
     return err;
 }
 
-/* Runs the stages. Shards wait for one another before any of them shows its update. */
+/* Runs the stages. Shards wait for one another before any of them shows its update, and count as
+ * many as the one that has had most. */
 static int run_stages(struct update *update, const struct ny_plan *plan)
 {
+    const json_t *before = json_object_get(update->result, "report");
     struct ny_peers *peers = ny_context_peers(update->ctx);
+    uint64_t left = UINT64_MAX - ny_field_count(before, "updates", 0);
     int err;
 
     ny_stages_begin(update->ctx, plan->stage_s);
     err = ny_store_fit_start(update->store, update->name, update->settings, update->record, plan);
     ny_progress_end(update->ctx);
     err = forget_hopeless(update, err);
-    if (!err) err = ny_peers_wait(peers);
-    return err || !peers ? err : ny_update_put(update->store, update->name, update->record);
+    if (!err) err = ny_peers_least(peers, &left);
+    if (err || !peers) return err;
+    ny_field_set_count(json_object_get(update->record, "report"), "updates", UINT64_MAX - left);
+    return ny_update_put(update->store, update->name, update->record);
 }
 
 /* Says that there is nothing to do. */

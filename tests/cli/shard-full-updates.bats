@@ -108,6 +108,8 @@ END
     cmp first.npy straight.npy
     [ "$(field "$(nystream info big map --json)" n)" = 11716 ]
     nystream verify big -q
+    nystream fit big map --update full -q # which counts those of shard 1
+    [ "$(field "$(nystream info big map --json)" updates)" = 4 ]
 }
 
 # bats test_tags=slow
