@@ -429,20 +429,25 @@ def test_columns_in_another_order_are_found_by_their_names(rows, options):
     frame = pandas.DataFrame(rows, columns=list("abcdef"))
     turned, other = frame[list("fbdace")], frame.rename(columns={"c": "x"})
 
-    def sums(*parts):
-        made = Sums(None if options else frame[::50], components=3,
+    def sums(*parts, landmarks=frame[::50]):
+        made = Sums(None if options else landmarks, components=3,
                     gamma=None if options else GAMMA, **options)
         for part in parts:
             made.add(part)
         return Sums.from_bytes(made.to_bytes())  # whose names are those of the bytes
 
-    # Sums over landmarks have the order of these; of the others the first rows decide.
+    def nameless(*parts):
+        return sums(*parts, landmarks=rows[::50])
+
+    # Sums over landmarks have the order of these; of the others the first rows decide. Sums without
+    # names get those of the next.
     want = sums(frame[:900], frame[900:]).solve()
     for model in (sums(turned[:900], frame[900:]).solve(),
                   sums(frame[:900]).merge(sums(turned[900:])).solve(),
                   sums(turned[:900]).merge(sums(frame[900:])).solve(),
                   sums(frame[:300]).merge(sums(turned[300:900], turned[900:])).solve(),
-                  sums(turned[:900]).add(frame[900:]).solve()):
+                  sums(turned[:900]).add(frame[900:]).solve(),
+                  nameless(rows[:900]).merge(sums(frame[900:])).solve()):
         assert sorted(model.column_names) == list("abcdef")
         # batches are cut in other places, and products of a batch are f32
         assert np.allclose(model.solution.eigenvalues, want.solution.eigenvalues, rtol=1e-7)

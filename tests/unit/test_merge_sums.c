@@ -173,6 +173,16 @@ TEST(sums_of_other_landmarks_are_refused)
     }
 }
 
+TEST(bytes_that_no_size_counts_are_refused)
+{
+    size_t bytes;
+    char *image = image_of(0, 60, &bytes), *longer = lend(bytes + 8);
+
+    memset(longer, 0, bytes + 8);
+    memcpy(longer, image, bytes);
+    refuses(longer, bytes + 8);
+}
+
 /* Parts whose rows are not those that were summed up, and sums of other rows than parts have. */
 TEST(parts_of_other_rows_are_refused)
 {
