@@ -125,6 +125,12 @@ unlike() {
     ny -0 transform m.nym --input bad.csv -o o.npy --json
     [ -z "$stderr" ]
     [ "$(field "$output" drift)" = null ]
+    rm -r s # half of the rows of a small fit are not taken for landmarks
+    head -n 400 t.csv >part.csv
+    nystream import s part.csv -q
+    nystream fit s m --landmarks 400 -q
+    no_drift night.csv
+    unlike bad.csv
 }
 
 @test "rows that were appended since are not rows of the fit" {
