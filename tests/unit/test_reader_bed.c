@@ -68,6 +68,7 @@ TEST(rows_are_samples)
 
             assert_true(table.labels[i] == classes[i] ||
                         (isnan(table.labels[i]) && isnan(classes[i])));
+            assert_int_equal(table.source[i], i);
         }
     }
 }
@@ -177,13 +178,15 @@ TEST(tables_larger_than_memory_are_turned)
     ny_context_set_memory(ctx, 256 << 20);
     assert_int_equal(support_rest(reader, 90, &table), NY_END);
     assert_int_equal(table.rows, MANY - 131);
-    for (size_t i = 0; i < table.rows; i++)
+    for (size_t i = 0; i < table.rows; i++) {
+        assert_int_equal(table.source[i], 131 + i);
         for (size_t j = 0; j < WIDE; j++) {
             uint8_t count = all[j * MANY + 131 + i];
             double value = table.values[i * WIDE + j];
 
             assert_true(count == GONE ? isnan(value) : value == count);
         }
+    }
 }
 
 TEST(files_that_do_not_go_together_are_refused)
