@@ -158,6 +158,13 @@ nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END
     ny -0 verify s
     ny -0 export s --part labels -o labels.csv # they are there
     [ "$(wc -l <labels.csv)" = 13000 ]
+    ny -5 truncate s --keep 12000 --drop-results # those that stay have to be there
+    says "rows of s that would be kept are lost"
+    has s n=13000 lost=3808
+    nystream truncate s --keep 8192 --drop-results -q
+    has s n=8192 lost=0
+    nystream export s --part points -o left.csv
+    cmp left.csv <(head -n 8192 both.csv)
 }
 
 # bats test_tags=slow
