@@ -12,7 +12,8 @@
 #include "tool.h"
 
 static const char usage[] =
-    "genotypes -o PREFIX [--samples N] [--variants D] [--populations K] [--fst F] [--seed S]\n"
+    "genotypes -o PREFIX [--samples N] [--first I] [--variants D] [--populations K] [--fst F]\n"
+    "          [--seed S]\n"
     "\n"
     "Writes PREFIX.bed, .bim and .fam: N samples at D variants in linkage equilibrium. Sample i\n"
     "is of population i mod K, whose name, P0 to PK-1, stands in the sixth column of the .fam\n"
@@ -20,6 +21,8 @@ static const char usage[] =
     "\n"
     "  -o PREFIX           where to\n"
     "  --samples N         (1000)\n"
+    "  --first I           number of the first of them, from 0: further samples of the cohort\n"
+    "                      of the same seed (0)\n"
     "  --variants D        (10000)\n"
     "  --populations K     (4)\n"
     "  --fst F             how far apart the populations are (0.05)\n"
@@ -32,7 +35,7 @@ enum { POPULATIONS_MAX = 64, CODES = 4 };
 static const double rarest = 0.05; /* ancestral frequency */
 
 struct cohort {
-    uint64_t samples, variants, populations, seed;
+    uint64_t samples, first, variants, populations, seed;
     double fst, missing, admixed;
     double *share; /* of the first of a sample's two populations; 1 of those that are not admixed */
 };
@@ -99,7 +102,7 @@ static void draw_frequencies(const struct cohort *cohort, uint64_t variant, doub
 static void draw_shares(struct cohort *cohort)
 {
     for (uint64_t i = 0; i < cohort->samples; i++) {
-        uint64_t state = begin_at(cohort, MIXTURES, i);
+        uint64_t state = begin_at(cohort, MIXTURES, cohort->first + i);
 
         cohort->share[i] = uniform(&state) < cohort->admixed ? uniform(&state) : 1;
     }
@@ -120,13 +123,16 @@ static void draw_record(const struct cohort *cohort, uint64_t variant, unsigned 
     double frequency[POPULATIONS_MAX];
 
     draw_frequencies(cohort, variant, frequency);
+    for (uint64_t i = 0; i < cohort->first; i++)
+        next(&state);
     memset(record, 0, (size_t)(cohort->samples + CODES - 1) / CODES);
     for (uint64_t i = 0; i < cohort->samples; i++) {
-        double own = frequency[i % K], p = own, share = cohort->share[i];
+        uint64_t sample = cohort->first + i;
+        double own = frequency[sample % K], p = own, share = cohort->share[i];
         uint64_t bits = next(&state);
         unsigned count;
 
-        if (share < 1) p = share * own + (1 - share) * frequency[(i + 1) % K];
+        if (share < 1) p = share * own + (1 - share) * frequency[(sample + 1) % K];
         count = allele(bits, p) + allele(bits >> 16, p);
         record[i / CODES] |=
             (unsigned char)(((double)(bits >> 32) < cohort->missing * 0x1p32 ? 1 : code[count])
@@ -168,12 +174,13 @@ static void write_fam(struct ny_context *ctx, const struct cohort *cohort, const
     struct ny_writer *out = tool_create(ctx, path);
 
     for (uint64_t i = 0; i < cohort->samples; i++) {
-        tool_print(out, "F%llu\tS%llu\t0\t0\t%u\t", (unsigned long long)i, (unsigned long long)i,
-                   (unsigned)(1 + i % 2));
+        unsigned long long sample = cohort->first + i;
+
+        tool_print(out, "F%llu\tS%llu\t0\t0\t%u\t", sample, sample, (unsigned)(1 + sample % 2));
         if (cohort->share[i] < 1)
             tool_print(out, "MIXED\n");
         else
-            tool_print(out, "P%llu\n", (unsigned long long)(i % cohort->populations));
+            tool_print(out, "P%llu\n", sample % cohort->populations);
     }
     tool_close(out);
 }
@@ -194,10 +201,11 @@ int main(int argc, char **argv)
     static const char *const endings[] = {".bed", ".bim", ".fam"};
     static void (*const writers[])(struct ny_context *, const struct cohort *,
                                    const char *) = {write_bed, write_bim, write_fam};
-    struct cohort cohort = {1000, 10000, 4, 0, 0.05, 0.01, 0, NULL};
+    struct cohort cohort = {1000, 0, 10000, 4, 0, 0.05, 0.01, 0, NULL};
     const char *prefix = NULL;
     const struct tool_option options[] = {{"-o", TOOL_TEXT, &prefix},
                                           {"--samples", TOOL_COUNT, &cohort.samples},
+                                          {"--first", TOOL_COUNT, &cohort.first},
                                           {"--variants", TOOL_COUNT, &cohort.variants},
                                           {"--populations", TOOL_COUNT, &cohort.populations},
                                           {"--fst", TOOL_NUMBER, &cohort.fst},

@@ -35,6 +35,20 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     usage "does not act with e.eigenvec" embed cohort.bed -o e.eigenvec --map pca --nan keep
 }
 
+@test "further samples of a cohort are others of the same populations" {
+    local PATH=$NYSTREAM_BUILD/data-tools:$PATH
+    data cohort
+    genotypes -o both --samples 903 --variants 4000
+    genotypes -o new --samples 3 --first 900 --variants 4000
+    diff <(tail -n 3 both.fam) new.fam
+    cmp both.bim new.bim
+    # three samples are in the last byte of each variant
+    diff <(tail -c +4 both.bed | od -An -v -tx1 -w226 | awk '{ print $226 }') \
+        <(tail -c +4 new.bed | od -An -v -tx1 -w1 | awk '{ print $1 }')
+    nystream transform cohort.nys pca --input new.bed -o new.eigenvec -q
+    [ "$(wc -l <new.eigenvec)" = 4 ]
+}
+
 @test "a store of genotypes takes two bits a genotype" {
     data cohort.nys
     nystream verify cohort.nys -q
