@@ -180,6 +180,20 @@ static void report_noise(json_t *report, const struct ny_feature_found *found, s
     ny_field_set_count(report, "components_above_noise", above);
 }
 
+/* Counts the pairs that are as exact as --tol asks. Those of noise are taken as they are, and an
+ * eigenvalue is no farther off than its residual. */
+static size_t count_exact(const struct ny_feature_found *found, size_t pairs, double tol)
+{
+    size_t above = 0, exact = 0;
+
+    if (!found->p || isnan(found->p[0])) return found->converged;
+    for (size_t k = 0; k < pairs; k++) {
+        above += above == k && found->p[k] < NY_BULK_P;
+        exact += k < above || found->residuals[k] <= tol * found->values[k];
+    }
+    return exact < found->converged ? exact : found->converged;
+}
+
 /* The share of each pair that is not an eigenpair: ‖Av − λv‖/λ; null where λ is not known. */
 static void report_pairs(struct ny_fit *fit, const struct problem *problem)
 {
@@ -196,7 +210,7 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
     ny_field_set_text(report, "side", problem->sizes.rows ? "rows" : "columns");
     ny_field_set_json(report, "eigenvector_residuals", residuals);
     report_noise(report, it, pairs);
-    fit->job.state.report.converged = it->converged;
+    fit->job.state.report.converged = count_exact(it, pairs, fit->settings->tol);
     ny_field_set_count(report, "rows_empty", empty);
     if (empty)
         ny_log(fit->job.ctx, NY_LOG_WARNING,

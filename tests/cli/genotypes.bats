@@ -16,7 +16,7 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
 @test "a file of genotypes becomes components in one command" {
     data cohort
     ny -0 embed cohort.bed -o pca.tsv --map pca --components 6 --json
-    fields n=900 components=6 components_above_noise=3 scale=binomial
+    fields n=900 components=6 components_above_noise=3 converged=3 scale=binomial
     [ "$(wc -l <pca.tsv)" -eq 900 ]
     writes pca.tsv "cohort.nys pca"
     ny -0 info cohort.nys --json
