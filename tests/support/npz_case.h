@@ -28,8 +28,8 @@ struct npz_case_how {
 
 static inline unsigned char *npz_case_put(unsigned char *to, uint64_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        *to++ = (unsigned char)(value >> 8 * i);
+    for (int i = 0; i < bytes; i++, value >>= 8) /* more than eight are zeros */
+        *to++ = (unsigned char)value;
     return to;
 }
 
