@@ -75,6 +75,12 @@ def test_neighbors_that_cannot_be(store, result, rows):
             graph.kneighbors(rows[:3], count)
     with pytest.raises(nystream.DataError, match="5 columns"):
         graph.kneighbors(rows[:3, :5])
+    with pytest.raises(nystream.DataError, match="row 2, column 1"):
+        graph.kneighbors(np.where(np.arange(18).reshape(3, 6) == 13, np.nan, rows[:3]))
+    far = np.tile(rows, (2, 1))  # several units and strips
+    far[3500, 4] = 1e300
+    with pytest.raises(nystream.NumericError):
+        graph.kneighbors(far, 2)
 
 
 def test_rows_of_thin_cells_have_whole_lists(tmp_path):

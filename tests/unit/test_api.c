@@ -1,12 +1,10 @@
 /* The public API as a program uses it: rows from memory, fit, read back, place points. */
-#include <unistd.h>
-
 #include "nystream.h"
 #include "support/api_case.h"
 #include "support/test.h"
 #include "support/results.h"
 
-enum { ROWS = 500, COLUMNS = 4, LATER = 30 };
+enum { ROWS = 500, COLUMNS = 4 };
 
 static struct api_case in;
 static float values[ROWS * COLUMNS];
@@ -77,50 +75,6 @@ TEST(a_part_of_an_embedding_can_be_read)
     /* The end wraps around 2⁶⁴. */
     assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", UINT64_MAX - 4, 10, part), NY_EUSAGE);
     assert_int_equal(ny_embedding_read(in.ctx, in.store, "a", 1, UINT64_MAX, part), NY_EUSAGE);
-}
-
-TEST(appended_rows_are_there_and_a_mismatch_changes_nothing)
-{
-    OWNED(ny_report) *report = NULL;
-    double n;
-
-    assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, NULL), NY_OK);
-    assert_int_equal(ny_append_rows(in.ctx, in.store, values, LATER, COLUMNS, NULL), NY_OK);
-    assert_int_equal(ny_append_rows(in.ctx, in.store, values, LATER, COLUMNS - 1, NULL), NY_EDATA);
-    assert_int_equal(ny_store_report(in.ctx, in.store, &report), NY_OK);
-    n = number_of(report, "n");
-    assert_int_equal((int)n, ROWS + LATER);
-}
-
-TEST(rows_that_are_not_finite_are_refused_by_transform)
-{
-    float placed[3], row[COLUMNS] = {1, NAN, 0, 0};
-    struct ny_model *model;
-
-    assert_int_equal(ny_append_rows(in.ctx, in.store, values, ROWS, COLUMNS, NULL), NY_OK);
-    fit("a", NULL);
-    assert_int_equal(ny_model_open(&model, in.ctx, in.store, "a"), NY_OK);
-    assert_int_equal(ny_model_transform(model, row, 1, placed), NY_EDATA);
-    ny_model_free(model);
-    assert_int_equal(ny_model_open(&model, in.ctx, in.store, "b"), NY_EUSAGE);
-}
-
-TEST(errors_name_the_option_that_they_are_about)
-{
-    struct ny_model *model;
-    OWNED(ny_options) *o = NULL;
-
-    assert_int_equal(ny_options_new(&o, in.ctx), NY_OK);
-    assert_int_equal(ny_options_set(o, "landmarks", "many"), NY_EUSAGE);
-    assert_string_equal(ny_context_error(in.ctx)->option, "landmarks");
-    assert_int_equal(ny_options_set(o, "edge-weights", "many"), NY_EUSAGE);
-    assert_string_equal(ny_context_error(in.ctx)->option, "edge-weights");
-    assert_int_equal(ny_options_set(o, "coef0", "many"), NY_EUSAGE);
-    assert_string_equal(ny_context_error(in.ctx)->option, "coef0");
-    assert_int_equal(ny_model_open(&model, in.ctx, "my--store.nys", "a"), NY_EIO);
-    assert_null(ny_context_error(in.ctx)->option);
-    assert_int_equal(ny_fit(in.ctx, NULL, "a", o, NULL), NY_EUSAGE);
-    assert_null(ny_context_error(in.ctx)->option);
 }
 
 AROUND_EACH(setup, teardown)

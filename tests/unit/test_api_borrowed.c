@@ -48,20 +48,6 @@ static struct ny_table sparse_rows(bool in_order)
                              .entries = ROWS * EACH};
 }
 
-static double *read_rows(const char *store, const char *name, const char *part, uint64_t *rows)
-{
-    uint64_t columns;
-    double *values;
-    OWNED(ny_view) *view = NULL;
-    int type;
-
-    ok(ny_view_open(&view, in.ctx, store, name));
-    ok(ny_view_shape(view, part, rows, &columns, &type));
-    values = lend_zeros(*rows * columns * sizeof(double));
-    ok(ny_view_read(view, part, 0, *rows, values));
-    return values;
-}
-
 /* Reports but for paths, times and sizes of files. */
 static void assert_same_report(const char *a, const char *b)
 {
@@ -72,36 +58,6 @@ static void assert_same_report(const char *a, const char *b)
     ok(ny_store_report(in.ctx, b, &of_b));
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         assert_true(number_of(of_a, keys[i]) == number_of(of_b, keys[i]));
-}
-
-TEST(borrowed_rows_are_those_of_a_copy)
-{
-    OWNED(ny_options) *options = options_with(in.ctx, "landmarks=40 components=3");
-
-    for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
-        struct ny_table table = dense(dtype, 0);
-        static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
-        uint64_t n, m;
-        double *a, *b;
-
-        case_remove(in.store);
-        case_remove(copy);
-        ok(ny_append(in.ctx, copy, &table, NULL, NULL));
-        ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
-        assert_same_report(copy, in.store);
-        a = read_rows(copy, NULL, "points", &n);
-        b = read_rows(in.store, NULL, "points", &m);
-        assert_true(n == ROWS && m == ROWS);
-        assert_memory_equal(a, b, ROWS * COLUMNS * sizes[dtype]);
-        ok(ny_fit(in.ctx, copy, "f", options, NULL));
-        ok(ny_fit(in.ctx, in.store, "f", options, NULL));
-        ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, wanted));
-        ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, found));
-        assert_memory_equal(found, wanted, sizeof(wanted));
-        put(dtype, (void *)(uintptr_t)table.values, 3, 77); /* seen at once: there is no copy */
-        b = read_rows(in.store, NULL, "points", &m);
-        assert_true(get(dtype, b, 3) == 77);
-    }
 }
 
 /* No other context can read them, and nothing is added to them. */
@@ -176,22 +132,6 @@ TEST(rows_are_those_of_an_import)
             ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, found));
             assert_memory_equal(found, wanted, sizeof(wanted));
         }
-}
-
-TEST(what_is_wrong_with_a_row_is_said_as_of_a_copy)
-{
-    struct ny_table table = dense(NY_F64, 0);
-    OWNED(ny_options) *options = options_with(in.ctx, "values=log1p");
-    char message[500];
-
-    table.name = "X";
-    ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = NAN;
-    assert_int_equal(ny_append(in.ctx, in.store, &table, NULL, NULL), NY_EDATA);
-    snprintf(message, sizeof(message), "%s", ny_context_message(in.ctx));
-    fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
-    ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = -2;
-    fails(NY_EDATA, ny_borrow(in.ctx, in.store, &table, options, NULL));
-    assert_int_equal(access(in.store, F_OK), -1);
 }
 
 /* Models of both stores have the same bytes: landmarks, geometry, map and eigenvalues. */

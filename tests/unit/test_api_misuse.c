@@ -50,7 +50,7 @@ TEST(parts_that_are_none_are_refused_by_name)
     ny_view_free(view);
 }
 
-TEST(an_appender_takes_no_rows_after_its_commit)
+TEST(an_appender_takes_no_rows_after_its_commit_or_a_failure)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_appender *appender;
@@ -60,6 +60,11 @@ TEST(an_appender_takes_no_rows_after_its_commit)
     ok(ny_appender_put(appender, &table));
     ok(ny_appender_commit(appender, NULL));
     fails(NY_EUSAGE, ny_appender_put(appender, &table));
+    fails(NY_EUSAGE, ny_appender_commit(appender, NULL));
+    ny_appender_free(appender);
+    ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
+    table.columns--;
+    fails(NY_EDATA, ny_appender_put(appender, &table));
     fails(NY_EUSAGE, ny_appender_commit(appender, NULL));
     ny_appender_free(appender);
     ok(ny_store_report(in.ctx, in.store, &report));

@@ -1,5 +1,5 @@
-/* Rows of one context alone that come by an import: a fit of them is that of a store which has
- * them, and its results go to another context and come back as they were. */
+/* Rows of one context alone that come by an import: one that fails leaves none, and their results
+ * go to another context and come back as they were. */
 #include "unit/table_case.h"
 #include "support/results.h"
 
@@ -41,32 +41,6 @@ static void fit(struct ny_context *ctx, const char *store, float *found)
 {
     must_fit(ctx, store, "f", NULL, "landmarks=40 components=3");
     ok(ny_embedding_read(ctx, store, "f", 0, ROWS, found));
-}
-
-TEST(rows_that_come_are_those_of_a_store)
-{
-    static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
-    struct ny_report *report;
-
-    for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
-        struct ny_table table = dense(dtype, 0);
-
-        case_remove(in.store);
-        ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-        fit(in.ctx, in.store, wanted);
-        for (int pieces = 0; pieces < 2; pieces++) {
-            ok(ny_temporary(in.ctx, name, in.folder));
-            ok(ny_store_report(in.ctx, name, &report));
-            assert_true(number_of(report, "n") == 0);
-            ny_report_free(report);
-            ok(pieces ? put_pieces(name, &table) : ny_append(in.ctx, name, &table, NULL, NULL));
-            fit(in.ctx, name, found);
-            assert_memory_equal(found, wanted, sizeof(wanted));
-            fails(NY_EUSAGE, ny_append(in.ctx, name, &table, NULL, NULL));
-        }
-    }
-    ny_give_back(in.ctx);
-    assert_int_equal(access(name, F_OK), -1);
 }
 
 /* A table that fails leaves the place for another import. */
