@@ -322,7 +322,8 @@ papers papers-quick:
 # check is what a change is tried with, in three minutes; what takes long runs with the faults: tests
 # of the command line with the tag slow, and these programs.
 SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
-                 property/test_certificate property/test_contract_crossed property/test_deflate \
+                 property/test_certificate property/test_component_errors property/test_contract_crossed \
+                 property/test_deflate \
                  property/test_ensemble property/test_evaluate_matrix \
                  property/test_exact_neighbors property/test_factored property/test_factored_killed \
                  property/test_footprint property/test_forecast property/test_greedy property/test_greedy_size \
@@ -336,7 +337,7 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  unit/test_spectral_restarted unit/test_store_ingest)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage store_limits) \
-                $(BUILD)/tests/property/test_small_values
+                $(addprefix $(BUILD)/tests/property/test_,component_errors small_values)
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_POWER_CUTS=40
 # A library of a sanitizer is not loaded into Python.
 PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))

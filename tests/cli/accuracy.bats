@@ -1,8 +1,12 @@
 # fit --accuracy: as many landmarks as make every component right to a share.
 load helper
 
+setup_file() {
+    table 3000 12 | nystream import "$BATS_FILE_TMPDIR/s" - --format csv -q
+}
+
 rows() {
-    table 3000 12 | nystream import s - --format csv -q
+    cp -r "$BATS_FILE_TMPDIR/s" .
 }
 
 # worst NAME: the largest error of its components.
@@ -47,6 +51,7 @@ landmarks() {
     ny -2 fit s b --accuracy 2% --tolerance 0.1 --select greedy
 }
 
+# bats test_tags=slow
 @test "a fit that is killed between two attempts, or in one, goes on to the same bytes" {
     rows
     ny fit s whole --accuracy 1% --components 4 --gamma 0.5 -q
@@ -118,6 +123,7 @@ landmarks() {
     says "done already"
 }
 
+# bats test_tags=slow
 @test "many rows in shards have no sample: all attempts are at all of them" {
     local shard
     for shard in 0 1; do

@@ -3,9 +3,14 @@ load helper
 
 slow="--landmarks 1500 --components 3 --threads 1"
 
-big_store() {
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
     table 60000 8 >big.csv
-    nystream import s big.csv -q
+    nystream import big.nys big.csv -q
+}
+
+big_store() {
+    cp -r "$BATS_FILE_TMPDIR/big.nys" s
 }
 
 # Starts a fit that takes seconds; $pid. Returns when its NAME is there.
@@ -76,7 +81,7 @@ start_fit() { # NAME
     nystream fit s two --landmarks 300 --components 4 --select greedy --tolerance 0.1 -q &
     two=$!
     nystream fit s three --landmarks 300 --components 4 -q
-    nystream import s big.csv --append -q
+    nystream import s "$BATS_FILE_TMPDIR/big.csv" --append -q
     wait $one
     wait $two
     same_exports "s alone" "s one"
@@ -189,6 +194,7 @@ finish_export() { # STATUS
     done
 }
 
+# bats test_tags=slow
 @test "no export of shards has rows of two fits" {
     local exporter shard fit="--landmarks 120 --components 100 --precision f64 -q"
     for shard in 0 1; do
@@ -281,6 +287,7 @@ finish_transform() { # STATUS
     finish_export 6
 }
 
+# bats test_tags=slow
 @test "info of shards tells the rows that are left where some are cut off meanwhile, or to come again" {
     local pid code=0
     npy_u8 8000000 1 >t.npy

@@ -91,6 +91,7 @@ END
     done
 }
 
+# bats test_tags=slow
 @test "exact components do not depend on the seed" {
     table 9000 6 5 >six.csv
     nystream import six six.csv -q

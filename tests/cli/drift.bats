@@ -3,11 +3,11 @@
 # one figure and in the same words.
 load helper
 
-# tables: t.csv has 1,200 rows of six columns, of which three pairs are nearly alike; night.csv has
+# t.csv has 1,200 rows of six columns, of which three pairs are nearly alike; night.csv has
 # 400 more; in bad.csv two columns of these, of the same mean and scale, have changed places. The
 # same as .svm.
-tables() {
-    local name
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
     awk 'function normal() {return sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand())}
         BEGIN {srand(3); for (i = 0; i < 1600; i++) {
             a = 5 + 3 * normal(); b = 5 + 3 * normal(); c = 5 + 3 * normal()
@@ -19,6 +19,11 @@ tables() {
     for name in t night bad; do
         awk -F, '{line = 1; for (k = 1; k <= NF; k++) line = line " " k ":" $k; print line}' $name.csv >$name.svm
     done
+}
+
+setup() {
+    own_folder || return
+    cp "$BATS_FILE_TMPDIR"/{t,night,bad}.{csv,svm} .
 }
 
 columns="are they on the same scale, with the columns in the same order?"
@@ -37,7 +42,6 @@ unlike() {
 }
 
 @test "columns that changed places and other units are told, by landmarks and by components" {
-    tables
     awk -F, -v OFS=, '{$1 *= 10} 1' night.csv >units.csv
     awk -F, -v OFS=, '{for (k = 1; k <= NF; k++) $k /= 10} 1' night.csv >small.csv
     nystream import s t.csv -q
@@ -56,7 +60,6 @@ unlike() {
 }
 
 @test "transform and update tell it in the same words, by the same figures" {
-    tables
     nystream import s t.csv -q
     nystream fit s m --landmarks 100 -q
     nystream fit s p --map pca --components 3 -q
@@ -81,7 +84,6 @@ unlike() {
 }
 
 @test "drift: sparse rows, many rows, and shards" {
-    tables
     nystream import s t.svm -q
     for options in "--landmarks 100" "--map pca --components 3"; do
         printf '%s\n' "$options"
@@ -106,7 +108,6 @@ unlike() {
 }
 
 @test "what is no drift: a few rows, one outlier, a fit of all rows, a poor fit" {
-    tables
     nystream import s t.csv -q
     nystream fit s m --landmarks 100 -q
     nystream fit s p --map pca --components 3 -q
@@ -134,7 +135,6 @@ unlike() {
 }
 
 @test "rows that were appended since are not rows of the fit" {
-    tables
     nystream import s t.csv -q
     nystream fit s m --landmarks 100 -q
     for _ in 1 2 3; do nystream import s bad.csv --append -q; done
@@ -144,7 +144,6 @@ unlike() {
 }
 
 @test "columns that are constant or follow from others: rounding is no drift" {
-    tables
     awk -F, -v OFS=, '{print $1, $2, 7, $1 + $2}' t.csv >u.csv
     awk -F, -v OFS=, '{print $1, $2, 7, $1 + $2}' night.csv >more.csv
     awk -F, -v OFS=, '{print $1, $2, 7, $1 - $2}' night.csv >other.csv
@@ -157,7 +156,6 @@ unlike() {
 }
 
 @test "maps of a graph tell new rows that are farther from all others than these are" {
-    tables
     nystream import s t.csv -q
     nystream fit s flat --map isomap --landmarks 40 --connect -q
     nystream fit s open --map eigenmaps --connect --edge-weights binary -q
@@ -176,7 +174,6 @@ unlike() {
 }
 
 @test "--strict: a run that warned exits 9, though all was done" {
-    tables
     nystream import s t.csv -q --strict
     nystream fit s m --landmarks 100 -q --strict
     nystream transform s m --input night.csv -o night.npy -q --strict

@@ -23,6 +23,7 @@ groups() {
     [[ $output != *"no against"* ]]
 }
 
+# bats test_tags=slow
 @test "twenty groups that lie apart are all found, with any seed" {
     table 6000 8 | awk -F, -v OFS=, '{ c = NR % 20
         for (d = 1; d <= 8; d++) $d = 3 * $d + 8 * sin(c * d * d + d)
@@ -333,6 +334,7 @@ groups() {
     [[ $output =~ "cluster sizes           "[0-9]+" to "[0-9]+" "+[0-9]+" to "[0-9]+ ]]
 }
 
+# bats test_tags=slow
 @test "a sample of silhouettes: the error that it says, the bytes of any threads and memory" {
     awk 'BEGIN { x = 7; for (i = 0; i < 6000; i++) { for (j = 0; j < 3; j++) {
             x = (x * 16807) % 2147483647; v[j] = x / 2147483647 }
@@ -505,6 +507,7 @@ groups() {
     ny -0 eval s f --clusters 50 --measures clusters
 }
 
+# bats test_tags=slow
 @test "the least budget beside a reference of many components is enough" {
     store s.nys 600
     nystream fit s.nys few --landmarks 300 --components 2 -q

@@ -238,6 +238,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     within 1e-5 plus.out.csv minus.out.csv
 }
 
+# bats test_tags=slow
 @test "a result from all of K does not become one by products when rows arrive" {
     here
     head -n 2000 t.libsvm >few.libsvm

@@ -6,7 +6,6 @@ setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     PATH=$NYSTREAM_BUILD/data-tools:$PATH
     genotypes -o cohort --samples 900 --variants 4000
-    genotypes -o wide --samples 3000 --variants 12000 --seed 2
     nystream import cohort.nys cohort.bed -q
     nystream fit cohort.nys pca --map pca --components 6 -q
 }
@@ -128,8 +127,9 @@ through_kills() {
     [ $status -eq 0 ] || grep -q "already holds 3000 points" errors
 }
 
+# bats test_tags=slow
 @test "imports and fits that are killed come to the same bytes" {
-    data wide
+    PATH=$NYSTREAM_BUILD/data-tools:$PATH genotypes -o wide --samples 3000 --variants 12000 --seed 2
     nystream embed wide.bed -o wide.eigenvec --map pca --components 2 -q
     diff <(tail -n +2 wide.eigenvec | cut -f 1-2) <(awk -v OFS='\t' '{ print $1, $2 }' wide.fam)
     nystream import whole.nys wide.bed -q --memory 48M
@@ -143,6 +143,7 @@ through_kills() {
     same_exports "whole.nys pca" "killed.nys pca"
 }
 
+# bats test_tags=slow
 @test "shards of fewer rows than columns have the p-values of one store" {
     local PATH=$NYSTREAM_BUILD/data-tools:$PATH store round wait
     data cohort

@@ -286,6 +286,7 @@ some_go_on() {
     [ $ended -eq 6 ]
 }
 
+# bats test_tags=slow
 @test "interrupted fits of sets, of sparse rows, and by sums go on, to the same end" { later some_go_on; }
 
 import_goes_on() {
@@ -319,6 +320,7 @@ dealt_import_goes_on() {
     cmp dealt.sum whole.sum
 }
 
+# bats test_tags=slow
 @test "an import of shards that an earlier version was interrupted in goes on" { later dealt_import_goes_on; }
 
 models_place() {

@@ -271,6 +271,7 @@ same_lists() {
         same_exports "b $1 --part distances" "b $2 --part distances"
 }
 
+# bats test_tags=slow
 @test "a tree finds the bytes of all pairs with any threads and budget" {
     local least options="--neighbors 7"
     npy_u8 12000 3 >rows.npy

@@ -42,6 +42,7 @@ same_nearest() {
     gzip -dc few.csv.gz | cmp - <(head -200 all.csv)
 }
 
+# bats test_tags=slow
 @test "a sieve finds all neighbours of new rows, whatever the threads and the budget" {
     sheet 20
     nystream graph s.nys g --neighbors 6 -q

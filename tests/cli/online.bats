@@ -55,6 +55,7 @@ big_store() {
     same_exports "big.nys frozen --part landmarks" "big.nys scratch --part landmarks"
 }
 
+# bats test_tags=slow
 @test "an interrupted one goes on and ends with the same bytes, whatever the threads" {
     big_store
     nystream fit big.nys on --online --tolerance 1e-3 --threads 1 2>/dev/null &

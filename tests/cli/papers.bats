@@ -163,6 +163,7 @@ END
     run ! grep -q 'reduced sizes' page.html
 }
 
+# bats test_tags=slow
 @test "a page tells of an experiment that nystream refused, and the script fails" {
     NYSTREAM=/bin/false run -1 --separate-stderr li-2010 --quick -o pictures 2
     prints "failed: 2: nystream"

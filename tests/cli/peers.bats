@@ -206,6 +206,7 @@ both_refused() {
     PMI_SIZE=3 ny -0 fit one a --landmarks 9 --peers alone
 }
 
+# bats test_tags=slow
 @test "jobs of two stores in one folder do not meet, and both are right" {
     local pids=() try store
     cp -r big other

@@ -157,6 +157,7 @@ END
     [ "$(nystream info in2 f --json | grep -c '"gram_precision": "f32"')" -eq 1 ]
 }
 
+# bats test_tags=slow
 @test "whole numbers have the model of one store in any number of shards" {
     local dtype=i16
     table 36864 5 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 5; j++) $j = int($j * 900 * exp(-2 * (NR % 3))) } 1' >whole.csv

@@ -255,6 +255,7 @@ as_in_set() {
     [ "$(field "$(nystream info big map --json)" n)" = 8232 ]
 }
 
+# bats test_tags=slow
 @test "an update that is killed at any moment ends with the same bytes" {
     local delay code kills=0
     grow

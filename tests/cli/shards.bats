@@ -509,6 +509,7 @@ END
     ny -2 info big
 }
 
+# bats test_tags=slow
 @test "one process has as many shards as several" {
     local pids=() i code=
     table 320 4 >rows.csv

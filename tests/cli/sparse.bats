@@ -179,6 +179,7 @@ points() {
     alike 1e-9 rows.csv again.csv
 }
 
+# bats test_tags=slow
 @test "a matrix that is sorted outside of memory is the same under any budget" {
     matrix columns columns.mtx 4000
     for memory in 32M 64M 512M; do

@@ -26,6 +26,7 @@ setup() {
     fits_in_threads long 16 1 --approx projected --select uniform --landmarks 500 --components 20
 }
 
+# bats test_tags=slow
 @test "sixteen threads keep the least budget: greedy, and rows of many columns" {
     fits_in_threads wide 16 1 --select greedy --tolerance 0.1 --landmarks 300 --certify
 }
@@ -34,6 +35,7 @@ setup() {
     fits_in_threads few 2 1 --map diffusion --inner randomized --select uniform --landmarks 1300
 }
 
+# bats test_tags=slow
 @test "no stage of a plan that fits holds more than its budget" {
     for options in "100M --map laplacian --approx ensemble --landmarks 300 --probe 400" \
         "50M --approx nystrom --landmarks 300 --certify --components 200" \

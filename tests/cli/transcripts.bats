@@ -20,8 +20,8 @@ verbs=$(nystream help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
 say() {
     local status=0
     bash -c "$1" >../out 2>../err </dev/null || status=$?
-    sed -Ef "$sessions/mask.sed" ../out | sed 's/^./    &/'
-    sed -Ef "$sessions/mask.sed" ../err | sed 's/^/    ! /'
+    sed -E -f "$sessions/mask.sed" -e 's/^./    &/' ../out
+    sed -E -f "$sessions/mask.sed" -e 's/^/    ! /' ../err
     [ $status -eq 0 ] || echo "    [$status]"
 }
 

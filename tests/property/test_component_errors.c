@@ -2,7 +2,7 @@
  * The errors that fits report of their components from 64 check rows, over data, kernels, widths,
  * maps and methods, beside those from all rows, which test_probe compares with plain loops: nearly
  * all are within 0.6 to 1.6 of them, and most within two standard errors. (tests/long has a larger
- * grid, with rows of real sets.)
+ * grid, with rows of real sets.) NYSTREAM_FEW_FAULTS: one of three sets of rows.
  */
 #include <jansson.h>
 
@@ -154,9 +154,10 @@ TEST(errors_of_check_rows_are_near)
         "map=laplacian landmarks=60 approx=ensemble experts=2 precision=f64",
         "map=kpca landmarks=60 approx=gaussian",
     };
+    const size_t sets = getenv("NYSTREAM_FEW_FAULTS") ? 1 : sizeof(datas) / sizeof(datas[0]);
     struct counts counts = {.check_rows = 64, .least = INFINITY};
 
-    for (size_t i = 0; i < sizeof(datas) / sizeof(datas[0]); i++) {
+    for (size_t i = 0; i < sets; i++) {
         import(datas[i].value);
         for (size_t j = 0; j < sizeof(kernels) / sizeof(kernels[0]); j++) {
             double gamma = gamma_of(kernels[j]);
@@ -173,7 +174,7 @@ TEST(errors_of_check_rows_are_near)
         }
     }
     print(&counts);
-    assert_true(counts.cases == 66 && counts.all > 300);
+    assert_true(counts.cases == 22 * sets && counts.all > 100 * sets);
     assert_true((double)counts.near >= 0.99 * (double)counts.all);
     assert_true((double)counts.covered >= 0.9 * (double)counts.all);
     assert_true(counts.least >= 0.5 && counts.most <= 2);

@@ -5,7 +5,7 @@
  * none is null down to 1e-12 of the largest.
  *
  * The grid: ratios of the first two singular values from 1 to 1e8 × more rows or more columns ×
- * dense and sparse × f32 and f64 × maps × kernels × ways. NYSTREAM_FEW_FAULTS: four of the ratios.
+ * dense and sparse × f32 and f64 × maps × kernels × ways. NYSTREAM_FEW_FAULTS: three of the ratios.
  */
 #include "base/random.h"
 #include "support/api_fixture.h"
@@ -217,15 +217,15 @@ static double told(const struct points *p, const char *way)
     return strcmp(way, "krylov") == 0 ? 0x1p-33 : 0x1p-19;
 }
 
-static void check(const struct points *p, const struct fit *fit, const char *name, double ratio)
+static void check(const struct points *p, const struct fit *fit, const char *name, double ratio,
+                  const double *truth)
 {
     const double exact = 1e-4;
     size_t pairs = P + (strcmp(fit->map, "laplacian") == 0);
-    double truth[SHORT], *found = part_of_result(c.ctx, c.store, name, "eigenvalues", pairs, 1);
+    double *found = part_of_result(c.ctx, c.store, name, "eigenvalues", pairs, 1);
     OWNED(ny_report) *report = NULL;
     const char *way;
 
-    true_values(p, fit->map, fit->cosine, truth);
     assert_int_equal(ny_result_report(c.ctx, c.store, name, &report), NY_OK);
     way = ny_report_text(report, "way");
     for (size_t k = 0; k < pairs; k++) {
@@ -245,6 +245,7 @@ static void try_points(struct points *p, double ratio, bool positive)
         {"svd", false, false},       {"svd", false, true},       {"pca", false, false},
         {"pca", false, true},        {"kpca", false, false},     {"svd", true, true},
         {"laplacian", false, false}, {"laplacian", false, true}, {"laplacian", true, true}};
+    double truth[SHORT];
     char name[16];
 
     start();
@@ -260,7 +261,9 @@ static void try_points(struct points *p, double ratio, bool positive)
         if (!positive && strcmp(fits[f].map, "laplacian") == 0) continue;
         snprintf(name, sizeof(name), "f%zu", f);
         run(p, &fits[f], name);
-        check(p, &fits[f], name, ratio);
+        if (!f || strcmp(fits[f].map, fits[f - 1].map) || fits[f].cosine != fits[f - 1].cosine)
+            true_values(p, fits[f].map, fits[f].cosine, truth);
+        check(p, &fits[f], name, ratio, truth);
     }
     stop();
 }
@@ -268,9 +271,9 @@ static void try_points(struct points *p, double ratio, bool positive)
 /* The layouts and types of a shape. */
 static void try_shape(size_t n, size_t d)
 {
-    int step = getenv("NYSTREAM_FEW_FAULTS") ? 3 : 1;
+    int step = getenv("NYSTREAM_FEW_FAULTS") ? 4 : 1;
 
-    for (int power = 0; power <= 8; power += step == 3 && power == 6 ? 2 : step)
+    for (int power = 0; power <= 8; power += step)
         for (int kind = 0; kind < 6; kind++) {
             struct points p = {.n = n, .d = d, .sparse = kind / 2 == 2, .f64 = kind % 2};
 

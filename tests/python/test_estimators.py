@@ -303,7 +303,7 @@ def test_eigenvectors_that_place_nothing_are_left_out():
 @quick
 @pytest.mark.parametrize("estimator", EMBEDDERS, ids=ids)
 def test_fit_transform_and_pickles_agree(estimator, blobs):
-    X, new = blobs[0][:500], blobs[0][500:]
+    X, new = blobs[0][:250], blobs[0][250:300]
     estimator = clone(estimator).set_params(n_components=2, random_state=3)
     fitted = estimator.fit(X)
     again = clone(estimator)
@@ -435,7 +435,7 @@ def test_a_store_is_fitted_in_place(store, rows):
     assert isinstance(isomap.embedding_, nystream.Part)
     assert pickle.loads(pickle.dumps(isomap)).transform(rows[:5]).shape == (5, 2)
     assert pickle.loads(pickle.dumps(isomap)).embedding_.shape == (2000, 2)
-    assert SpectralClustering(3).fit(store).labels_.shape == (2000,)
+    assert SpectralClustering(3, n_landmarks=100).fit(store).labels_.shape == (2000,)
     assert np.allclose(PCA().fit(store).mean_, rows.mean(axis=0))
 
 

@@ -94,8 +94,8 @@ def test_a_map_of_a_graph_has_no_model(store):
 
 
 def test_rows_on_another_scale_are_told_once(store, rows, monkeypatch):
-    result = store.fit("m", landmarks=300)
-    model, estimator = result.model(), nystream.KernelPCA(n_landmarks=300).fit(rows)
+    result = store.fit("m", landmarks=100)
+    model, estimator = result.model(), nystream.KernelPCA(n_landmarks=100).fit(rows)
     monkeypatch.setattr(nystream._batch, "SLICE_BYTES", 4096)  # many batches
     for transform in model.transform, estimator.transform, result.transform:
         with pytest.warns(nystream.NystreamWarning, match="^drift of X") as told:

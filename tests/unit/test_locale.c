@@ -82,7 +82,7 @@ TEST(widths_of_a_grid_are_read_with_a_point)
 
     put_rows();
     set_comma();
-    o = options_with(in.ctx, "gamma-grid=0.01,0.5");
+    o = options_with(in.ctx, "gamma-grid=0.01,0.5 landmarks=30");
     ok(ny_gamma_grid(in.ctx, in.store, o, &report));
     assert_non_null(strstr(ny_report_json(report), "\"gamma\": 0.5"));
 }

@@ -147,6 +147,7 @@ TEST(clusters_are_read_where_they_are_of_all)
 
     snprintf(output, sizeof(output), "%s/c.npy", in.folder);
     works(ny_options_new(&options, in.ctx));
+    set(options, "measures", "clusters");
     set(options, "clusters", "3");
     for (unsigned k = 0; k < SHARDS; k++)
         works(ny_evaluate(in.ctx, shard_path(k), "map", options, NULL));
@@ -170,6 +171,7 @@ TEST(clusters_of_two_evaluations_are_no_part)
 
     make_sharded();
     works(ny_options_new(&options, in.ctx));
+    set(options, "measures", "clusters");
     set(options, "clusters", "3");
     works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
     works(ny_shards_open(&store, in.ctx, in.store));

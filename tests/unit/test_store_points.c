@@ -41,18 +41,13 @@ TEST(every_type_and_block_edge)
 {
     static const struct {
         uint64_t d, n;
-    } shapes[] = {{784, 1024}, {784, 2049}, {3, 70000}, {300000, 5}, {1, 1}, {65536, 33}};
+    } shapes[] = {{784, 1024}, {784, 2049}, {3, 45000}, {300000, 3}, {1, 1}, {65536, 17}};
 
     for (int dtype = NY_U8; dtype <= NY_GENOTYPE; dtype++)
         for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
             round_trip((enum ny_dtype)dtype, shapes[i].d, shapes[i].n);
             new_store();
         }
-}
-
-TEST(a_row_larger_than_a_block)
-{
-    round_trip(NY_F32, 1500000, 3);
 }
 
 TEST(rows_survive_closing)
