@@ -323,18 +323,19 @@ papers papers-quick:
 # of the command line with the tag slow, and these programs.
 SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  property/test_certificate property/test_component_errors property/test_contract_crossed \
-                 property/test_deflate \
-                 property/test_ensemble property/test_evaluate_matrix \
-                 property/test_exact_neighbors property/test_factored property/test_factored_killed \
-                 property/test_footprint property/test_forecast property/test_greedy property/test_greedy_size \
-                 property/test_kmeans property/test_lobpcg property/test_numerics \
-                 property/test_online property/test_probe property/test_rpcholesky \
-                 property/test_small_values property/test_update property/test_update_memory unit/test_api_interrupted \
-                 unit/test_columns_features unit/test_columns_sparse unit/test_graph_paths \
-                 unit/test_hostile_checkpoints unit/test_linalg_eigen \
-                 unit/test_nearest_knn unit/test_nearest_rows unit/test_nearest_tree \
+                 property/test_deflate property/test_ensemble property/test_evaluate \
+                 property/test_evaluate_matrix property/test_exact_neighbors property/test_factored \
+                 property/test_factored_killed property/test_factored_scaled property/test_footprint \
+                 property/test_forecast property/test_gamma_grid property/test_greedy \
+                 property/test_greedy_size property/test_kmeans property/test_krylov \
+                 property/test_landmark_points property/test_lobpcg property/test_numerics \
+                 property/test_online property/test_probe property/test_rpcholesky property/test_small_values \
+                 property/test_update property/test_update_memory unit/test_api_interrupted \
+                 unit/test_columns_features unit/test_columns_sparse unit/test_columns_tile unit/test_exp \
+                 unit/test_graph_order unit/test_graph_paths unit/test_hostile_checkpoints \
+                 unit/test_linalg_eigen unit/test_nearest_knn unit/test_nearest_rows unit/test_nearest_tree \
                  unit/test_peers_folder unit/test_select_greedy unit/test_select_shards \
-                 unit/test_spectral_restarted unit/test_store_ingest)
+                 unit/test_spectral_restarted unit/test_store_ingest unit/test_whole_kernel_product)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage store_limits) \
                 $(addprefix $(BUILD)/tests/property/test_,component_errors small_values)

@@ -106,7 +106,6 @@ def test_nystroem_has_the_kernel_of_all_rows(rows, X, monkeypatch):
     assert found.normalization_.shape == (50, 50)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("kind", ["array", "frame"])
 def test_clusters_are_those_of_one_machine(kind, rows, X):
     rows = rows[np.random.default_rng(0).permutation(2000)]
@@ -201,7 +200,6 @@ def test_fit_computes_a_chunk_once_where_no_sample_is_needed(rows):
 # ---- as scikit-learn's --------------------------------------------------------------------------
 
 
-@pytest.mark.quick
 @ALL
 def test_parameters_and_pickles(estimator, X, rows):
     names = set(estimator.get_params())
@@ -230,7 +228,6 @@ def test_the_seed_draws_the_sample(X, monkeypatch):
     assert many.report_["n"] > 1000  # four for each landmark
 
 
-@pytest.mark.quick
 @ALL
 def test_what_is_refused(estimator, X, rows):
     with pytest.raises(ValueError, match="not an array or a frame of Dask"):

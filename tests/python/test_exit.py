@@ -108,12 +108,10 @@ def end_all(tmp_path, kinds, times):
             if one != (0, wanted.get(case[0], "end\n"), "")]
 
 
-@pytest.mark.quick
 def test_the_end_of_python_stops_a_call(tmp_path):
     assert end_all(tmp_path, ("fit", "late"), 1) == []
 
 
-@pytest.mark.quick
 def test_a_call_that_is_stopped_leaves_no_folder(tmp_path):
     assert end("long", 0.5, tmp_path / "a") == (0, "end\n", "")
     assert os.listdir(tmp_path / "a") == []

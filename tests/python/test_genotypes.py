@@ -117,7 +117,6 @@ def test_noise_is_told_and_not_waited_for(tmp_path):
     assert np.allclose(report["eigenvalues"][3:], values[3:], rtol=0.05)
 
 
-@quick
 def test_new_samples_shrink_as_much_as_is_told(tmp_path):
     rng = np.random.default_rng(2)
     counts, which = cohort(rng, 1200, 4000, fst=0.03, missing=0)
@@ -217,7 +216,6 @@ def test_variants_are_chosen(tmp_path, rule):
     assert np.allclose(result.report["eigenvalues"], values, rtol=1e-3)
 
 
-@quick
 @pytest.mark.parametrize("d, options", [(200, []), (1500, []), (200, ["--features", "maf:0.2"]),
                                         (200, ["--features", "missing:0.03"])])
 def test_shards_count_the_alleles_of_all_samples(tmp_path, d, options):

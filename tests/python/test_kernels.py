@@ -55,7 +55,6 @@ def test_products_of_nystroem_are_the_kernel(rows, kernel, shape, theirs):
     assert np.abs(K @ fitted.normalization_ - places).max() <= 1e-6 * np.abs(places).max()
 
 
-@quick
 def test_nu_is_a_parameter_of_its_own(rows):
     by_name = KernelPCA(3, kernel="matern", nu=0.5, random_state=0).fit(rows)
     others = {"kernel_params": {"nu": 0.5}, "nu": 2.5}  # the more special says
@@ -91,7 +90,6 @@ def test_batches_are_summed_up(rows):
         batches.set_params(kernel_params={"alpha": 3}).partial_fit(rows)
 
 
-@quick
 def test_other_maps_take_them(rows):
     alpha = {"kernel_params": {"alpha": 2}, "random_state": 0}
     other = {"kernel_params": {"alpha": 20}, "random_state": 0}

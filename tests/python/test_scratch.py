@@ -95,7 +95,6 @@ def test_files_are_read_one_behind_another(rows, folders, tmp_path):
     assert folders() == []
 
 
-@quick
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_a_forked_child_places_rows_by_those_that_are_held(form, rows):
     X = form(np.where(rows > 0.8, rows, 0))
