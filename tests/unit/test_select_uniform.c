@@ -1,4 +1,4 @@
-/* select/uniform.c and given.c. What holds of every rule: property/test_contract_rules.c. */
+/* select/uniform.c. What holds of every rule: property/test_contract_rules.c. */
 #include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
@@ -107,25 +107,6 @@ TEST(uniform_is_uniform)
     assert_true(fabs(pairs - SEEDS * p) < 5 * sqrt(SEEDS * p * (1 - p)));
 }
 
-TEST(more_landmarks_than_rows_are_all_rows)
-{
-    OWNED(ny_selection) selection = uniform(30, 1000, 1);
-
-    assert_int_equal(selection.m, 30);
-}
-
-TEST(uniform_needs_rows_and_landmarks)
-{
-    struct ny_selection_request request = {.ctx = ctx, .n = 10};
-    OWNED(ny_selection) selection;
-
-    assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_EUSAGE);
-    request.n = 0;
-    request.landmarks = 5;
-    ny_error_clear(ctx);
-    REFUSED(ny_rule_find("uniform")->select(&request, &selection), NY_EUSAGE);
-}
-
 TEST(uniform_stops_when_interrupted)
 {
     const struct ny_selection_request request = {
@@ -135,53 +116,6 @@ TEST(uniform_stops_when_interrupted)
     ny_context_interrupt(ctx, 2);
     assert_int_equal(ny_rule_find("uniform")->select(&request, &selection), NY_EINTERRUPTED);
     ny_context_interrupt(ctx, 0);
-    ny_error_clear(ctx);
-}
-
-/* ---- given ---------------------------------------------------------------------------------- */
-
-static int given(const uint64_t *rows, size_t m, uint64_t n, struct ny_selection *selection)
-{
-    const struct ny_selection_request request = {
-        .ctx = ctx, .n = n, .landmarks = m, .named_landmarks = rows};
-
-    ny_error_clear(ctx);
-    return ny_rule_find("given")->select(&request, selection);
-}
-
-TEST(given_keeps_the_order_of_the_list)
-{
-    const uint64_t rows[] = {7, 0, 99, 3, 50};
-    OWNED(ny_selection) selection;
-
-    assert_int_equal(given(rows, 5, 100, &selection), NY_OK);
-    assert_int_equal(selection.m, 5);
-    assert_memory_equal(selection.rows, rows, sizeof(rows));
-    assert_true(isnan(selection.residual_max) && isnan(selection.tolerance));
-}
-
-TEST(given_refuses_rows_that_are_not_there)
-{
-    const uint64_t rows[] = {7, 0, 100, 3, UINT64_MAX};
-    struct ny_selection selection;
-
-    assert_int_equal(given(rows, 5, 100, &selection), NY_EDATA);
-    assert_non_null(strstr(ny_context_message(ctx), "row 100 at position 2"));
-    assert_int_equal(given(rows, 0, 100, &selection), NY_EDATA);
-    assert_int_equal(given(NULL, 5, 100, &selection), NY_EDATA);
-    assert_null(selection.rows);
-    ny_error_clear(ctx);
-}
-
-TEST(given_refuses_duplicates)
-{
-    const uint64_t rows[] = {9, 5, 7, 8, 7, 9, 5};
-    struct ny_selection selection;
-
-    assert_int_equal(given(rows, 7, 100, &selection), NY_EDATA);
-    assert_non_null(strstr(ny_context_message(ctx), "row 7 twice, at positions 2 and 4"));
-    assert_int_equal(given(rows, 4, 100, &selection), NY_OK);
-    ny_selection_release(&selection, ctx);
     ny_error_clear(ctx);
 }
 

@@ -63,54 +63,6 @@ TEST(a_store_is_taken_back_while_it_is_empty)
 
 /* ---- what is no store ---------------------------------------------------------------------- */
 
-TEST(paths_that_are_no_store)
-{
-    struct ny_store *store;
-
-    REFUSED(ny_store_open(&store, ctx, path), NY_EIO);
-    assert_null(store);
-    write_file(path, "x");
-    REFUSED(ny_store_open(&store, ctx, path), NY_EIO);
-    unlink(path);
-    mkdir(path, 0777);
-    REFUSED(ny_store_open(&store, ctx, path), NY_EIO);
-    mkdir(in_store("points"), 0777);
-    mkdir(in_store("results"), 0777);
-    write_file(in_store("points/data.mdb"), "");
-    write_file(in_store("results/data.mdb"), "");
-    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
-    write_file(in_store("points/data.mdb"), "This is a text, and no table of anything at all.");
-    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
-}
-
-TEST(a_directory_of_other_things_is_left_alone)
-{
-    struct ny_store *store;
-    struct stat info;
-
-    mkdir(path, 0777);
-    write_file(in_store("thesis.tex"), "precious");
-    REFUSED(ny_store_create(&store, ctx, path), NY_EIO);
-    assert_int_equal(stat(in_store("thesis.tex"), &info), 0);
-    assert_int_not_equal(stat(in_store("points"), &info), 0);
-    REFUSED(ny_store_create(&store, ctx, "/nowhere/at/all.nys"), NY_EIO);
-}
-
-TEST(creating_twice_opens)
-{
-    struct ny_rows_info first, again;
-    struct ny_store *store;
-
-    make_store(path);
-    CHECK(ny_store_open(&store, ctx, path));
-    CHECK(ny_points_info(store, &first));
-    ny_store_close(store);
-    CHECK(ny_store_create(&store, ctx, path));
-    CHECK(ny_points_info(store, &again));
-    assert_memory_equal(&first, &again, sizeof(first));
-    ny_store_close(store);
-}
-
 /* A creation that was killed is finished by the next, wherever it stopped. */
 TEST(an_unfinished_creation_is_finished)
 {
@@ -130,23 +82,6 @@ TEST(an_unfinished_creation_is_finished)
     CHECK(ny_store_create(&store, ctx, path));
     CHECK(ny_blob_put(store, "fit", "x", "x", 1));
     ny_store_close(store);
-}
-
-TEST(parts_of_two_stores)
-{
-    char other[160];
-    struct ny_store *store;
-
-    make_store(path);
-    snprintf(other, sizeof(other), "%s/b.nys", directory);
-    make_store(other);
-    case_remove(in_store("results"));
-    snprintf(other, sizeof(other), "%s/b.nys/results", directory);
-    case_copy(other, in_store("results"));
-    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
-    case_remove(in_store("results"));
-    case_copy(in_store("points"), in_store("results"));
-    REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
 }
 
 /* A link that somebody has planted in the store does not make us write elsewhere. */
@@ -314,17 +249,6 @@ static void send_home(struct companion *c)
     close(c->from);
 }
 
-static int hold_import(struct ny_store *store, struct ny_context *its)
-{
-    struct ny_ingest_spec spec = small.spec;
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-
-    (void)its;
-    spec.append = true;
-    return ny_ingest_begin(&ingest, store, &spec, &consumed);
-}
-
 static int hold_name(struct ny_store *store, struct ny_context *its)
 {
     struct ny_name_lock *lock;
@@ -337,22 +261,6 @@ static int put_and_go(struct ny_store *store, struct ny_context *its)
 {
     (void)its;
     return ny_blob_put(store, "theirs", "x", "abc", 3);
-}
-
-TEST(a_second_import_is_refused_at_once)
-{
-    OWNED(ny_store) *store = NULL;
-    struct companion other;
-    struct case_import more = small;
-
-    make_store(path);
-    other = send_out(hold_import);
-    CHECK(ny_store_open(&store, ctx, path));
-    more.spec.append = true;
-    REFUSED(case_import(store, &more), NY_EBUSY);
-    CHECK(ny_blob_put(store, "fit", "x", "x", 1)); /* fitting goes on */
-    send_home(&other);
-    CHECK(case_import(store, &more));
 }
 
 TEST(a_name_is_held_by_one)

@@ -428,21 +428,6 @@ TEST(blocks_that_are_cut_off_meanwhile_are_not_damaged)
     assert_int_equal(points_now().n, 10);
 }
 
-TEST(a_sound_store_verifies)
-{
-    struct case_import import = import_of(NY_U8, 784, 5000);
-    struct list list = {0};
-
-    CHECK(ny_store_verify(store, note, &list));
-    import.spec.labels = import.spec.source = true;
-    CHECK(case_import(store, &import));
-    import.spec.append = true;
-    CHECK(case_import(store, &import));
-    CHECK(ny_blob_put(store, "fit", "model", path, sizeof(path)));
-    CHECK(ny_store_verify(store, note, &list));
-    assert_int_equal(list.count, 0);
-}
-
 struct seen {
     double points, chunks; /* the last fraction of each stage */
     uint64_t rows;
