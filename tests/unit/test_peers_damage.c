@@ -1,6 +1,5 @@
 /* The folder transport where files are damaged, cut off, or removed between the process that writes
- * and the one that reads: the same bytes or an error that names the file, never other bytes; and
- * two jobs that meet in one folder. */
+ * and the one that reads: the same bytes or an error that names the file, never other bytes. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,7 +17,7 @@ static struct {
     const char *name; /* the end of its path */
     enum how how;
     off_t at;
-    bool heals; /* until somebody has read it and pauses */
+    bool heals;      /* until somebody has read it and pauses */
     unsigned wait_s; /* for the other rank, which may be slow to begin */
 } wish;
 
@@ -342,36 +341,6 @@ TEST(test_a_long_wait_is_told)
     run(2, wait_long);
     assert_int_equal(answer[0].status, NY_OK);
     assert_int_equal(answer[1].status, NY_OK);
-}
-
-/* ---- two jobs -------------------------------------------------------------------------------- */
-
-/* Processes 0 and 2 work at one set, 1 and 3 at another. */
-static int meet_own(struct ny_context *own, unsigned rank, unsigned ranks)
-{
-    struct ny_folder_wish folder_wish = {
-        .path = folder, .ranks = 2, .wait_s = 20, .set = 1 + rank % 2};
-    const size_t sizes[2] = {sizeof(uint64_t), sizeof(uint64_t)};
-    OWNED(ny_transport) *transport = NULL;
-    uint64_t mine = folder_wish.set, all[2] = {0};
-    int err = ny_folder_open(&transport, own, &folder_wish);
-
-    (void)ranks;
-    if (err) return err;
-    err = transport->ops->gather(transport, &mine, sizes, all);
-    answer[rank].at = all[0] == mine && all[1] == mine ? RIGHT : WRONG;
-    return err;
-}
-
-TEST(test_jobs_of_two_sets_do_not_meet)
-{
-    for (int i = 0; i < 10; i++) {
-        run(4, meet_own);
-        for (unsigned k = 0; k < 4; k++) {
-            assert_string_equal(answer[k].message, "");
-            assert_int_equal(answer[k].at, RIGHT);
-        }
-    }
 }
 
 AROUND_EACH(make_damage, clear_damage)

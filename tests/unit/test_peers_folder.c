@@ -268,21 +268,6 @@ static void tells_folder(unsigned rank, const char *words)
     assert_int_equal(strncmp(at + strlen(words), folder, strlen(folder)), 0);
 }
 
-TEST(test_a_missing_rank_is_named)
-{
-    double began_s = ny_now();
-
-    begin(0, 4, wait_alone);
-    begin(1, 4, wait_alone);
-    end(0);
-    end(1);
-    assert_ended(2, NY_EBUSY, "has not arrived at ");
-    for (unsigned rank = 0; rank < 2; rank++)
-        tells_folder(rank, "has not arrived at ");
-    assert_true(strstr(answer[0].message, "rank 2 ") || strstr(answer[1].message, "rank 2 "));
-    assert_true(ny_now() - began_s < 3);
-}
-
 TEST(test_ranks_are_taken)
 {
     begin(0, 2, run_work); /* two that run */

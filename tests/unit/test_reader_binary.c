@@ -204,19 +204,6 @@ TEST(test_npy_versions_and_spellings)
         }
 }
 
-TEST(test_npy_one_dimension)
-{
-    unsigned char file[256];
-    size_t length = support_npy(file, "{'descr': '|u1', 'fortran_order': True, 'shape': (5,), }",
-                                "\1\2\3\4\5", 5);
-    struct support_table table;
-
-    assert_reads(support_file("x.npy", file, length), NULL, 2, &table);
-    assert_int_equal(table.d, 1);
-    assert_int_equal(table.rows, 5);
-    assert_true(table.values[4] == 5);
-}
-
 /* A dtype that holds the values is honoured; the values are the same. */
 TEST(test_requested_dtype)
 {
@@ -249,20 +236,6 @@ TEST(test_requested_dtype)
             for (int i = 0; i < 6; i++)
                 assert_true(table.values[i] == values[i]);
         }
-}
-
-TEST(test_f64_may_be_rounded_to_f32)
-{
-    const struct ny_reader_options options = {.dtype = NY_F32};
-    struct support_table table;
-    unsigned char data[8], file[256];
-    size_t length;
-
-    put_element(data, bits_of_f8(0.1), 8, false);
-    length =
-        support_npy(file, "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1), }", data, 8);
-    assert_reads(support_file("x.npy", file, length), &options, 1, &table);
-    assert_true(table.values[0] == (double)0.1f);
 }
 
 /* Wide rows cross the pieces in which elements are converted. */

@@ -122,23 +122,6 @@ TEST(figures_are_the_wholes)
     assert_true(figure("n") == ROWS);
 }
 
-TEST(rows_come_from_the_shard_that_has_them)
-{
-    static float all[ROWS * COMPONENTS], one[2048 * COMPONENTS], some[100 * COMPONENTS];
-    uint64_t n, p, first = 0;
-
-    works(ny_embedding_shape(in.ctx, in.store, "map", &n, &p));
-    assert_true(n == ROWS && p == COMPONENTS);
-    works(ny_embedding_read(in.ctx, in.store, "map", 0, ROWS, all));
-    for (unsigned k = 0; k < SHARDS; first += rows_of[k++]) {
-        works(ny_embedding_read(in.ctx, shard_path(k), "map", 0, rows_of[k], one));
-        assert_memory_equal(one, all + first * COMPONENTS, rows_of[k] * COMPONENTS * sizeof(float));
-    }
-    works(ny_embedding_read(in.ctx, in.store, "map", 2040, 100, some));
-    assert_memory_equal(some, all + (size_t)2040 * COMPONENTS, sizeof(some));
-    assert_int_equal(ny_embedding_read(in.ctx, in.store, "map", ROWS - 99, 100, some), NY_EUSAGE);
-}
-
 /* Clusters of each shard are its own, unless an evaluation of all shards has found them. */
 TEST(clusters_are_read_where_they_are_of_all)
 {

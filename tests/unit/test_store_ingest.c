@@ -50,69 +50,6 @@ TEST(digests)
     assert_true(parts.txn > more.txn);
 }
 
-TEST(append_converts_what_fits)
-{
-    struct case_import import = import_of(NY_F32, 2, 10);
-    float rows[] = {1, 2, 3, 0.1f};
-    double halves[] = {0.5, -0.25, 1e300, 1};
-    struct ny_ingest_rows batch = {.count = 2, .consumed = 2};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-    uint8_t last[2];
-    float last_halves[2];
-
-    import.spec.dtype = NY_U8;
-    CHECK(case_import(store, &import));
-    import.spec.append = true;
-    import.spec.dtype = NY_F32;
-    batch.values = rows;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    REFUSED(ny_ingest_rows(ingest, &batch), NY_EDATA);
-    REFUSED(ny_ingest_commit(ingest), NY_EDATA);
-    ny_ingest_free(ingest);
-    rows[3] = 255;
-    CHECK(case_ingest(store, &import.spec, &batch));
-    CHECK(ny_points_read(store, 0, 11, 1, last));
-    assert_int_equal(last[0], 3);
-    assert_int_equal(last[1], 255);
-
-    new_store();
-    import.spec.append = false;
-    CHECK(case_import(store, &import));
-    import.spec.append = true;
-    import.spec.dtype = NY_F64;
-    batch.values = halves;
-    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
-    REFUSED(ny_ingest_rows(ingest, &batch), NY_EDATA);
-    ny_ingest_free(ingest);
-    halves[2] = 0.1; /* is rounded */
-    CHECK(case_ingest(store, &import.spec, &batch));
-    CHECK(ny_points_read(store, 0, 10, 1, last_halves));
-    assert_true(last_halves[0] == 0.5f && last_halves[1] == -0.25f);
-    CHECK(ny_points_read(store, 0, 11, 1, last_halves));
-    assert_true(last_halves[0] == 0.1f && last_halves[1] == 1);
-}
-
-TEST(imports_that_do_not_fit)
-{
-    struct case_import import = import_of(NY_U8, 4, 10), other = import_of(NY_U8, 4, 10);
-
-    CHECK(case_import(store, &import));
-    REFUSED(case_import(store, &other), NY_EUSAGE);
-    other.spec.append = true;
-    other.spec.d = 5;
-    REFUSED(case_import(store, &other), NY_EDATA);
-    other.spec.d = 4;
-    other.spec.labels = true;
-    REFUSED(case_import(store, &other), NY_EDATA);
-    other.spec.labels = false;
-    other.spec.d = 0;
-    REFUSED(case_import(store, &other), NY_EDATA);
-    other.spec.d = UINT64_MAX;
-    REFUSED(case_import(store, &other), NY_EDATA);
-    check_rows(3, 0, 10, 0);
-}
-
 /* ---- staging ------------------------------------------------------------------------------- */
 
 TEST(nothing_is_seen_before_the_commit)
@@ -281,24 +218,6 @@ TEST(discarding_leaves_the_store_as_it_was)
     assert_memory_equal(&before, &after, sizeof(before));
     check_rows(3, 0, 1500, 0);
     assert_int_equal(staged_rows(&import.spec), 0);
-}
-
-TEST(dropped_rows_are_counted)
-{
-    struct ny_ingest_spec spec = {.d = 1, .dtype = NY_U8, .fingerprint = 1, .append = true};
-    struct ny_ingest_rows rows = {.values = "abc", .count = 3, .consumed = 5, .dropped = 2};
-    struct ny_ingest *ingest;
-    uint64_t consumed;
-
-    for (int i = 0; i < 2; i++) {
-        CHECK(ny_ingest_begin(&ingest, store, &spec, &consumed));
-        CHECK(ny_ingest_rows(ingest, &rows));
-        CHECK(ny_ingest_commit(ingest));
-        REFUSED(ny_ingest_discard(ingest), NY_EINTERNAL);
-        ny_ingest_free(ingest);
-    }
-    assert_int_equal(points_now().n, 6);
-    assert_int_equal(points_now().dropped, 4);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */

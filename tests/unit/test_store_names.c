@@ -126,27 +126,6 @@ TEST(names_come_back)
     }
 }
 
-TEST(rows_without_names)
-{
-    OWNED(ny_names) names = {0};
-
-    CHECK(import_names(&(struct naming){.count = 200}));
-    CHECK(
-        import_names(&(struct naming){.first = 200, .count = 200, .names = true, .columns = "g"}));
-    assert_true(!points_now().names && !points_now().column_names);
-    CHECK(ny_points_names(store, 0, 400, &names));
-    assert_int_equal(names.bytes, 400); /* empty ones */
-    ny_names_clear(&names);
-    new_store();
-    CHECK(import_names(&(struct naming){.count = 200, .names = true}));
-    CHECK(import_names(&(struct naming){.first = 200, .count = 200}));
-    CHECK(import_names(&(struct naming){.first = 400, .count = 200, .names = true}));
-    check_names(0, 200);
-    check_names(400, 200);
-    CHECK(ny_points_names(store, 200, 200, &names));
-    assert_int_equal(names.bytes, 200);
-}
-
 TEST(an_import_that_was_killed_goes_on)
 {
     ny_context_set_memory(ctx, 64 << 20);
@@ -156,25 +135,6 @@ TEST(an_import_that_was_killed_goes_on)
     CHECK(import_names(&(struct naming){.first = 50, .count = 9000, .names = true}));
     assert_true(resumed_at > 128);
     check_names(0, 9050);
-}
-
-TEST(columns_must_be_called_the_same)
-{
-    struct ny_names names = {0}, want;
-    struct naming other = {.first = 10, .count = 10, .columns = "h"};
-
-    CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
-    CHECK(import_names(&(struct naming){.first = 10, .count = 10})); /* no names: no question */
-    REFUSED(import_names(&other), NY_EDATA);
-    CHECK(ny_points_column_names(store, 0, D, &names));
-    want = column_names("g", D);
-    assert_int_equal(names.bytes, want.bytes);
-    assert_memory_equal(names.text, want.text, want.bytes);
-    ny_names_release(&want, ctx);
-    ny_names_clear(&names);
-    CHECK(ny_points_column_names(store, 4090, 10, &names));
-    assert_string_equal(names.text, "g4090");
-    ny_names_release(&names, ctx);
 }
 
 TEST(columns_are_found)

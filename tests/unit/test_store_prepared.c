@@ -242,27 +242,4 @@ TEST(what_cannot_be_prepared)
     assert_false(ny_prepared_parse(&how, "none", "log"));
 }
 
-/* The import names the value, before anything is committed. */
-TEST(refused_values_are_named)
-{
-    static const float rows[] = {1, 2, 3, -4, 5, 6};
-    struct ny_ingest_spec how = {
-        .d = 2, .dtype = NY_F32, .preparation = {NY_ROWS_NONE, NY_VALUES_SQRT, 0}};
-    struct ny_ingest_rows batch = {.values = rows, .count = 3, .consumed = 3};
-
-    for (int sparse = 0; sparse < 2; sparse++) {
-        struct ny_ingest *ingest;
-        uint64_t consumed;
-
-        how.layout = sparse ? NY_CSR : NY_DENSE;
-        how.row_nnz = 1;
-        CHECK(ny_ingest_begin(&ingest, store, &how, &consumed));
-        CHECK(ny_ingest_rows(ingest, &batch));
-        REFUSED(ny_ingest_commit(ingest), NY_EDATA);
-        CHECK(ny_ingest_discard(ingest));
-        ny_ingest_free(ingest);
-        assert_int_equal(points_now().n, 0);
-    }
-}
-
 AROUND_EACH(start, stop)

@@ -169,29 +169,6 @@ TEST(names_are_listed_and_removed)
     assert_string_equal(names.text, "Z_1 a.b ");
 }
 
-TEST(names_that_are_none)
-{
-    static const char *const names[] = {
-        "", ".", "..", ".hidden", "-dash", "a/b", "../x", "a b", "ä", "a\n",
-        "123456789012345678901234567890123456789012345678901234567890123456"};
-    struct ny_name_lock *lock;
-    char file[256];
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        struct ny_batch *batch;
-
-        REFUSED(ny_name_lock(&lock, store, names[i]), NY_EUSAGE);
-        assert_null(lock);
-        CHECK(ny_batch_begin(&batch, store));
-        assert_int_equal(ny_batch_put(batch, names[i], "job", 0, "x", 1), NY_EUSAGE);
-        ny_batch_abort(batch);
-        ny_error_clear(ctx);
-    }
-    snprintf(file, sizeof(file), "%.64s", names[10]);
-    CHECK(ny_name_lock(&lock, store, file));
-    ny_name_unlock(lock);
-}
-
 /* Looking whether a NAME is held keeps nobody from taking it. */
 TEST(looking_disturbs_nobody)
 {

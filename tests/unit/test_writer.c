@@ -8,7 +8,6 @@
 #include "io/npz_write.h"
 #include "io/writer.h"
 #include "io/zip.h"
-#include "support/locale_case.h"
 
 static size_t slurp(const char *path, char *to, size_t room)
 {
@@ -173,24 +172,6 @@ TEST(test_csv_gz_round_trip)
     assert_int_equal(files_in_folder(), 0);
 }
 
-/* A locale with a decimal comma neither reaches the file nor is lost for the caller. */
-TEST(test_csv_in_another_locale)
-{
-    const double value = 1.5;
-    const char *path = support_path("x.csv");
-    char bytes[64];
-
-    set_comma();
-    write_all(path, NY_OUT_F64, (uint64_t[]){1, 1}, &value);
-    slurp(path, bytes, sizeof(bytes));
-    assert_string_equal(bytes, "1.5\n");
-    snprintf(bytes, sizeof(bytes), "%.1f", value);
-    assert_string_equal(bytes, "1,5");
-    setlocale(LC_ALL, "C");
-    locale_case_end();
-    unlink(path);
-}
-
 /* Rows that are counted as they come: the header says how many in the end. */
 TEST(test_counted_rows)
 {
@@ -291,18 +272,6 @@ TEST(test_outputs_survive_a_loss_of_power)
     unlink(path);
 }
 
-TEST(test_bad_paths)
-{
-    struct ny_writer *writer;
-
-    assert_int_equal(ny_writer_open(&writer, ctx, support_path("no/such/x.npy"), NY_OUT_F32, 1, 1),
-                     NY_EIO);
-    assert_null(writer);
-    ny_error_clear(ctx);
-    REFUSED(ny_writer_open(&writer, ctx, directory, NY_OUT_F32, 1, 1), NY_EIO);
-    assert_int_equal(files_in_folder(), 0);
-}
-
 /* A link is replaced, never written through; a device is written to, never replaced. */
 TEST(test_links_and_devices)
 {
@@ -336,32 +305,6 @@ TEST(test_mode_follows_umask)
     umask(before);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0640);
-    unlink(path);
-}
-
-/* "-": standard output, written in a child whose output is a file. */
-TEST(test_standard_output)
-{
-    const char *path = support_path("stdout.npy");
-    const float values[] = {1, 2, 3};
-    struct support_table table;
-    pid_t child = fork();
-    int status;
-
-    if (child == 0) {
-        int fd = open(path, O_WRONLY | O_CREAT, 0600);
-        struct ny_writer *writer;
-
-        dup2(fd, STDOUT_FILENO);
-        if (ny_writer_open(&writer, ctx, "-", NY_OUT_F32, 3, 1)) _exit(1);
-        if (ny_writer_rows(writer, values, 3)) _exit(1);
-        _exit(ny_writer_commit(writer) != NY_OK);
-    }
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
-    assert_reads(path, NULL, 3, &table);
-    assert_int_equal(table.rows, 3);
-    assert_true(table.values[2] == 3);
     unlink(path);
 }
 
