@@ -112,6 +112,16 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
            (gram_is_open || ny_rule_reads(settings->rule)) && rough_flops(sizes, m) > much;
 }
 
+/* Agrees on m: a shard that has not selected yet does not know it, and then all estimate it. */
+static int agree_on(struct ny_context *ctx, size_t *m)
+{
+    uint64_t least = *m;
+    int err = ny_peers_least(ny_context_peers(ctx), &least);
+
+    *m = (size_t)least;
+    return err;
+}
+
 /* Gets the rates of the machine. Of several shards the one that leads looks, as they would be in
  * each other's way. */
 static int get_rates(struct ny_context *ctx, double flops, struct ny_plan *plan)
@@ -137,7 +147,8 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     int err;
 
     *plan = (struct ny_plan){0};
-    err = X->ops->info(X, &points);
+    err = agree_on(ctx, &m);
+    if (!err) err = X->ops->info(X, &points);
     if (err) goto done;
     if (points.n == 0) {
         err = ny_fail_few(ctx, X->name);

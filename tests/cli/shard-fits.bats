@@ -267,14 +267,17 @@ until_done() {
 }
 
 @test "a shard that has come less far takes the others along" {
-    nystream fit big whole --landmarks 30 --components 2 --probe 10 -q
-    nystream export big whole -o whole.npy -q
-    for shard in 0 2; do
-        nystream rm big/shard-0000$shard whole -q
-        ny export big whole -o lost.npy -q
-        [ "$status" -ne 0 ]
-        ny -0 fit big whole --landmarks 30 --components 2 --probe 10 -q
-        writes whole.npy "big whole"
+    local options
+    for options in "--landmarks 30 --probe 10" "--select greedy --tolerance 0.3"; do
+        nystream fit big whole $options --components 2 --restart -q
+        nystream export big whole -o whole.npy -q
+        for shard in 0 2; do
+            nystream rm big/shard-0000$shard whole -q
+            ny export big whole -o lost.npy -q
+            [ "$status" -ne 0 ]
+            ny -0 fit big whole $options --components 2 -q
+            writes whole.npy "big whole"
+        done
     done
 }
 
