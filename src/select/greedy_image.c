@@ -18,10 +18,7 @@ struct image_head {
     uint64_t rows_read;
     double flops;
     struct ny_greedy_search search;
-    struct {
-        uint64_t rank, started;
-        double largest;
-    } prefix[NY_GREEDY_AHEAD];
+    struct ny_prefix_note prefix[NY_GREEDY_AHEAD];
 };
 
 #define IMAGE_MAGIC UINT64_C(0x32796465657247)
@@ -52,11 +49,7 @@ static struct image_head head_of(const struct ny_greedy *greedy, uint64_t units_
                               .flops = greedy->flops,
                               .search = greedy->search};
 
-    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
-        head.prefix[i].rank = greedy->prefixes.prefix[i].rank;
-        head.prefix[i].started = greedy->prefixes.prefix[i].started;
-        head.prefix[i].largest = greedy->prefixes.prefix[i].largest;
-    }
+    ny_prefixes_note(&greedy->prefixes, head.prefix);
     return head;
 }
 
@@ -177,19 +170,8 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
     greedy->turn = (unsigned)turn;
     greedy->decided = decided_rows(greedy);
     *first_unit = head.units_done;
-    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
-        /* Oldest first, so that equal ones share their tail. */
-        uint64_t unit = head.units_done + i, slot = unit % NY_GREEDY_AHEAD;
-        struct ny_prefix prefix = {.rank = head.prefix[slot].rank,
-                                   .started = head.prefix[slot].started != 0,
-                                   .largest = head.prefix[slot].largest};
-
-        if (prefix.rank > greedy->dictionary->rank)
-            return ny_fail_damaged(greedy->request->ctx, NULL, NULL);
-        err = ny_prefixes_restore(&greedy->prefixes, greedy->dictionary, unit, prefix);
-        if (err) return err;
-    }
-    return NY_OK;
+    return ny_prefixes_recall(&greedy->prefixes, greedy->dictionary, head.prefix, head.units_done,
+                              head.units_done);
 }
 
 /* ---- over shards ---------------------------------------------------------------------------- */

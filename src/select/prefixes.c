@@ -32,8 +32,10 @@ static int new_tail(struct ny_tail **out, const struct ny_dictionary *dictionary
     return NY_OK;
 }
 
-int ny_prefixes_restore(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
-                        uint64_t unit, struct ny_prefix prefix)
+/* Sets the prefix of this unit, whose tail is made. Units come in order, so that equal prefixes
+ * share their tail. */
+static int set(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary, uint64_t unit,
+               struct ny_prefix prefix)
 {
     size_t slot = (size_t)(unit % NY_GREEDY_AHEAD);
     size_t like = (size_t)((unit + NY_GREEDY_AHEAD - 1) % NY_GREEDY_AHEAD);
@@ -53,7 +55,7 @@ int ny_prefixes_restore(struct ny_prefixes *prefixes, const struct ny_dictionary
 int ny_prefixes_set(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
                     uint64_t unit)
 {
-    return ny_prefixes_restore(prefixes, dictionary, unit, ny_dictionary_now(dictionary));
+    return set(prefixes, dictionary, unit, ny_dictionary_now(dictionary));
 }
 
 int ny_prefixes_begin(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary)
@@ -63,6 +65,34 @@ int ny_prefixes_begin(struct ny_prefixes *prefixes, const struct ny_dictionary *
     ny_prefixes_drop(prefixes, dictionary->spec.ctx);
     for (uint64_t unit = 0; unit < NY_GREEDY_AHEAD && !err; unit++)
         err = ny_prefixes_set(prefixes, dictionary, unit);
+    return err;
+}
+
+void ny_prefixes_note(const struct ny_prefixes *prefixes,
+                      struct ny_prefix_note notes[NY_GREEDY_AHEAD])
+{
+    for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
+        const struct ny_prefix *prefix = &prefixes->prefix[i];
+
+        notes[i] = (struct ny_prefix_note){prefix->rank, prefix->started, prefix->largest};
+    }
+}
+
+int ny_prefixes_recall(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
+                       const struct ny_prefix_note notes[NY_GREEDY_AHEAD], uint64_t noted,
+                       uint64_t unit)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < NY_GREEDY_AHEAD; i++) {
+        const struct ny_prefix_note *note = &notes[(noted + i) % NY_GREEDY_AHEAD];
+        struct ny_prefix prefix = {
+            .rank = note->rank, .started = note->started != 0, .largest = note->largest};
+
+        if (prefix.rank > dictionary->rank)
+            return ny_fail_damaged(dictionary->spec.ctx, NULL, NULL);
+        err = set(prefixes, dictionary, unit + i, prefix);
+    }
     return err;
 }
 

@@ -15,7 +15,13 @@ struct ny_tail;
 struct ny_prefixes {
     struct ny_prefix
         prefix[NY_GREEDY_AHEAD]; /* the prefix of unit u is in slot u mod NY_GREEDY_AHEAD */
-    struct ny_tail *tails[NY_GREEDY_AHEAD];   /* owns what prefix[].tail points to */
+    struct ny_tail *tails[NY_GREEDY_AHEAD]; /* owns what prefix[].tail points to */
+};
+
+/* A prefix without its columns, as images have it. */
+struct ny_prefix_note {
+    uint64_t rank, started;
+    double largest;
 };
 
 /* Returns the prefix of this unit. */
@@ -31,10 +37,14 @@ int ny_prefixes_begin(struct ny_prefixes *prefixes, const struct ny_dictionary *
  * NY_GREEDY_AHEAD before. */
 int ny_prefixes_set(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
                     uint64_t unit);
-/* Sets the prefix of this unit to one that was stored, whose tail is made again. Units come in
- * order, so that equal prefixes share their tail. */
-int ny_prefixes_restore(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
-                        uint64_t unit, struct ny_prefix prefix);
+/* Notes the prefixes, each in its slot. */
+void ny_prefixes_note(const struct ny_prefixes *prefixes,
+                      struct ny_prefix_note notes[NY_GREEDY_AHEAD]);
+/* Makes the prefixes that were noted for the units from `noted` on those of the units from `unit`
+ * on. NY_ESTORE where the dictionary is smaller than one of them. */
+int ny_prefixes_recall(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
+                       const struct ny_prefix_note notes[NY_GREEDY_AHEAD], uint64_t noted,
+                       uint64_t unit);
 /* Frees the tails of all prefixes, which are then empty. */
 void ny_prefixes_drop(struct ny_prefixes *prefixes, struct ny_context *ctx);
 
