@@ -296,7 +296,8 @@ struct ny_geometry_wish {
     enum ny_scale scale;
     bool centred;     /* subtract the mean */
     bool differences; /* of which nothing but differences is taken: columns/centre.h */
-    bool rough;       /* for a plan: no row is read, and weights that need it are guessed */
+    bool rough;       /* no row is read, and weights that need it are guessed: for a plan, or where
+                       * the centre is made later */
     unsigned workers; /* of a pass that counts values; 0: one */
     struct ny_column_choice choice;
     unsigned char *chosen; /* d bytes, set to 1 for the columns of the choice; NULL: not wanted */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/peers.h"
 #include "columns/alleles.h"
 #include "columns/centre.h"
 #include "columns/columns.h"
@@ -114,7 +115,7 @@ static bool is_shifted(const struct ny_geometry_wish *wish, const struct ny_rows
 static unsigned passes_of_means(const struct ny_geometry_wish *wish,
                                 const struct ny_rows_info *points)
 {
-    if (!is_shifted(wish, points)) return 0;
+    if (wish->rough || !is_shifted(wish, points)) return 0;
     return ny_moments_passes(points, wish->scale == NY_SCALE_STANDARD);
 }
 
@@ -127,7 +128,7 @@ static int load_stats(struct ny_rows *X, const struct ny_geometry_wish *wish,
     if (!err && ny_moments_whole(points)) ny_moments_round(stats);
     if (!err && !wish->rough && points->dtype == NY_GENOTYPE)
         return ny_alleles_measure(X, workers_of(wish), stats);
-    if (err || wish->rough || !passes_of_means(wish, points)) return err;
+    if (err || !passes_of_means(wish, points)) return err;
     return ny_moments_of_shards(X, stats, wish->scale == NY_SCALE_STANDARD);
 }
 
@@ -191,7 +192,8 @@ void ny_geometry_count(struct ny_layout *l, const struct ny_geometry_wish *wish,
     ny_layout_back(l, &mark);
 }
 
-/* Adds row by row, so that the sum does not depend on blocks. */
+/* Adds row by row, so that the sum does not depend on blocks; nor on shards, which go on with the
+ * sum of those before. */
 static int add_rows(struct ny_geometry *geometry, struct ny_source *source, void *row)
 {
     struct ny_tile tile = {.source = source};
@@ -213,6 +215,8 @@ static int add_rows(struct ny_geometry *geometry, struct ny_source *source, void
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_rows *X, uint64_t rows)
 {
     struct ny_context *ctx = X->ctx;
+    struct ny_peers *peers = ny_context_peers(ctx);
+    size_t bytes = geometry->d * sizeof(*geometry->centre);
     struct ny_source *source = NULL;
     void *row = NULL;
     int err = ny_rows_source(X, rows, 0, 1, &source);
@@ -222,7 +226,10 @@ int ny_geometry_centre(struct ny_geometry *geometry, struct ny_rows *X, uint64_t
     err = row ? NY_OK : NY_EBUDGET;
     for (size_t k = 0; k < geometry->d; k++)
         geometry->centre[k] = 0;
-    if (!err) err = add_rows(geometry, source, row);
+    for (unsigned shard = 0; !err && shard < ny_peers_shards(peers); shard++) {
+        if (shard == ny_peers_shard(peers)) err = add_rows(geometry, source, row);
+        if (!err) err = ny_peers_share_of(peers, shard, geometry->centre, bytes);
+    }
     for (size_t k = 0; k < geometry->d; k++)
         geometry->centre[k] /= (double)rows;
     ny_free(ctx, row);

@@ -17,6 +17,9 @@
  * So that nothing depends on rows to come, width and centre are those of the first 16,384 rows
  * (with --scale, and of sparse rows, those of all). `--update full` goes on from the sums of the
  * result: the landmarks are those of one pass over all rows, and only where batches end differs.
+ *
+ * Over shards, which take turns (select/greedy_online.c), the sums go from turn to turn with the
+ * landmarks, so that they are those of one store with all rows.
  */
 #include "fit/online.h"
 
@@ -24,6 +27,7 @@
 #include "fit/select.h"
 #include "fit/sizes.h"
 #include "fit/sums_room.h"
+#include "base/peers.h"
 #include "stream/pass.h"
 
 /* Saves a checkpoint in the middle of a batch. It is the selection's own, which takes the sums
@@ -33,9 +37,9 @@ static int save_piecewise(struct ny_fit *fit, enum ny_stage_id next, uint64_t un
     struct ny_online *online = fit->online;
 
     (void)next; /* the selection's own checkpoint says so */
-    online->rows = units * NY_UNIT_ROWS;
+    online->rows = fit->job.points.here.first + units * NY_UNIT_ROWS;
     if (online->rows > online->batch->rows) online->rows = online->batch->rows;
-    return online->batch->checkpoint(online->batch);
+    return online->batch->checkpoint ? online->batch->checkpoint(online->batch) : NY_OK;
 }
 
 /* Moves the sums to the shift a of the landmarks so far, by what it has grown. */
@@ -82,11 +86,13 @@ done:
 static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary, uint64_t end_row)
 {
     struct ny_fit *fit = online->fit;
+    uint64_t before = online->rows - fit->job.points.here.first;
     struct ny_accumulate pass = {.acc = fit->acc,
                                  .gram = NY_GRAM_F64,
-                                 .first_unit = online->rows / NY_UNIT_ROWS,
-                                 .first_row = online->rows,
+                                 .first_unit = before / NY_UNIT_ROWS,
+                                 .first_row = before,
                                  .end_row = end_row,
+                                 .rows = end_row - online->rows,
                                  .save = save_piecewise};
     int err;
 
@@ -131,6 +137,55 @@ static int follow(void *arg, const struct ny_decided *decided)
     return err;
 }
 
+/* ---- shards --------------------------------------------------------------------------------- */
+
+/* Forgets the sums: another shard has them. */
+static void drop(struct ny_online *online)
+{
+    ny_accumulator_free(online->fit->acc);
+    online->fit->acc = NULL;
+    ny_free(online->fit->job.ctx, online->a);
+    online->a = NULL;
+}
+
+/* Gives the sums of m columns from one shard to another, which has none. */
+static int give_sums(struct ny_fit *fit, size_t m, unsigned from, unsigned to)
+{
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    bool gives = ny_peers_shard(peers) == from, takes = ny_peers_shard(peers) == to;
+    size_t bytes = ny_accumulator_image_bytes(m, true);
+    void *image = gives || takes ? ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes) : NULL;
+    int err = !image && (gives || takes) ? NY_EBUDGET : NY_OK;
+
+    if (!err && gives) ny_accumulator_save(fit->acc, 0, bytes, image);
+    if (!err) err = ny_peers_share_of(peers, from, image, bytes);
+    if (!err && takes) err = ny_accumulator_new(&fit->acc, fit->job.ctx, m);
+    if (!err && takes) ny_accumulator_restore(fit->acc, image);
+    ny_free(fit->job.ctx, image);
+    return err;
+}
+
+/* The sums, and what is counted with them, go from one shard to another; no other has them then. */
+static int hand_on(void *arg, unsigned from, unsigned to)
+{
+    struct ny_online *online = arg;
+    struct ny_fit *fit = online->fit;
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    unsigned self = ny_peers_shard(peers);
+    struct {
+        uint64_t m, rows;
+        double flops;
+    } now = {fit->acc ? fit->acc->m : 0, online->rows, fit->job.state.report.flops};
+    int err = ny_peers_share_of(peers, from, &now, sizeof(now));
+
+    online->rows = now.rows;
+    fit->job.state.report.flops = now.flops;
+    if (self != from) drop(online); /* those of an earlier turn */
+    if (!err && now.m && from != to) err = give_sums(fit, (size_t)now.m, from, to);
+    if (self != to) drop(online);
+    return err;
+}
+
 /* ---- checkpoints --------------------------------------------------------------------------- */
 
 /* Sums over m landmarks, of the last checkpoint or of the result. */
@@ -159,7 +214,8 @@ static int begin(struct ny_online *online, struct ny_fit *fit)
     *online = (struct ny_online){.fit = fit, .rows = fit->job.state.at.sums_rows};
     fit->online = online;
     fit->job.state.report.gram_precision = "f64";
-    if (!begun && ny_earlier_has_sums(fit)) {
+    /* Over shards the landmarks of before are not gone on with (ny_earlier_selection()). */
+    if (!begun && ny_earlier_has_sums(fit) && !ny_context_peers(fit->job.ctx)) {
         m = (size_t)fit->job.state.update.landmarks;
         online->rows = fit->job.state.update.rows;
     }
@@ -197,19 +253,33 @@ static int checkpoint(void *arg, const void *image, size_t bytes)
                                          online->rows / NY_UNIT_ROWS);
 }
 
-/* Ends the selection: the sums take the shift of W and are saved. */
+/* Moves the sums to the shift of W. */
+static void shift_to_mean(struct ny_online *online)
+{
+    struct ny_fit *fit = online->fit;
+
+    for (size_t j = 0; j < fit->m; j++)
+        online->a[j] = fit->a[j] - online->a[j];
+    ny_accumulator_shift(fit->acc, online->a);
+}
+
+/* Ends the selection: the sums take the shift of W and are saved. Of shards, the one that leads has
+ * those of all rows; the others save sums of none. */
 static int finish(struct ny_online *online)
 {
     struct ny_fit *fit = online->fit;
     int err = ny_fit_prepare(fit);
 
     if (err) return err;
-    for (size_t j = 0; j < fit->m; j++)
-        online->a[j] = fit->a[j] - online->a[j];
-    ny_accumulator_shift(fit->acc, online->a);
+    if (fit->acc)
+        shift_to_mean(online);
+    else
+        err = ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
+    if (err) return err;
     fit->job.state.at.sums_columns = fit->job.state.at.sums_rows = 0;
     ny_job_mark_time(&fit->job);
-    return ny_fit_save_sums(fit, "gram", ny_job_next(&fit->job), ny_units_of(online->rows));
+    return ny_fit_save_sums(fit, "gram", ny_job_next(&fit->job),
+                            ny_units_of(ny_rows_here(&fit->job.points)));
 }
 
 /* ---- the stage ------------------------------------------------------------------------------ */
@@ -218,7 +288,7 @@ static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_online online;
-    struct ny_follower follower = {follow, &online};
+    struct ny_follower follower = {follow, hand_on, &online.rows, &online};
     struct ny_select_pass pass = {.follower = &follower, .checkpoint = checkpoint, .arg = &online};
     int err = begin(&online, fit);
 

@@ -61,6 +61,7 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
     return (struct ny_geometry_wish){.scale = settings->scale,
                                      .centred = centres_rows(settings, points->row_slots > 0),
                                      .differences = takes_differences(settings),
+                                     .rough = freezes_first(settings, points),
                                      .choice = settings->choice};
 }
 
@@ -78,7 +79,7 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_rows *X,
         err = X->ops->info(X, &points);
         if (err) return err;
         wish = ny_settings_geometry_wish(settings, &points);
-        wish.rough = !workers;
+        wish.rough = wish.rough || !workers;
         wish.workers = workers;
         wish.chosen = chosen;
         err = ny_geometry_new(out, X, &wish);

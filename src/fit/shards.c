@@ -5,7 +5,7 @@
  *   stats       statistics and the width's pairs are those of all rows (store/shard.c,
  *               columns/moments.c)
  *   select      all select the same landmarks; the bounds of residuals are gathered after a pass,
- *               or shards take turns (select/greedy_shards.c)
+ *               or shards take turns (select/greedy_shards.c), with --online for the sums as well
  *   accumulate  each sums up its rows, and keeps the sums as its checkpoint
  *   solve       the sums are added up; the shard that leads solves, the others store its model
  *   project     each places its rows
@@ -40,8 +40,6 @@ static const char *unsharded(const struct ny_fit_settings *settings, const char 
     *instead = "fit a store that has all rows";
     features = settings->kernel && ny_settings_features(settings);
     if (settings->columns) return "--columns-file";
-    *instead = "leave it out";
-    if (settings->online) return "--online";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
@@ -299,21 +297,24 @@ int ny_shards_align(struct ny_fit *fit)
 /* ---- the solution ---------------------------------------------------------------------------- */
 
 /* Returns why the result may differ, in its last bits, from that of one store with all rows; NULL:
- * it does not, as sums that were not rounded have one value, however rows are cut. */
+ * it does not, as sums that were not rounded have one value, however rows are cut, and those of
+ * --online go from shard to shard. */
 static const char *differs(const struct ny_fit *fit)
 {
     const struct ny_fit_settings *settings = fit->settings;
     bool gram = ny_settings_forms_gram(settings), integers = fit->job.points.stored_dtype <= NY_I16;
     bool scatter = ny_settings_unit_landmarks(settings);
+    struct ny_geometry_wish wish = ny_settings_geometry_wish(settings, &fit->job.points);
 
     if (!fit->job.points.aligned)
         return "a shard but the last has a number of rows that is no multiple of 2,048";
-    if (!integers || fit->job.points.dtype != fit->job.points.stored_dtype)
+    if (!wish.rough && (!integers || fit->job.points.dtype != fit->job.points.stored_dtype))
         return "rows are no whole numbers";
     if (ny_scale_spread(settings->scale)) return "columns are scaled by their statistics";
     if (ny_settings_features(settings) || settings->method->krylov) return "products are f64";
     if (ny_divided(settings->normalisation)) return "K is divided by degrees, which are f64";
-    if (gram && (scatter || !ny_is(fit->job.state.report.gram_precision, "f32")))
+    if (gram && !settings->online &&
+        (scatter || !ny_is(fit->job.state.report.gram_precision, "f32")))
         return "sums are f64";
     if (fit->job.state.record.rounded) return "sums were rounded";
     return NULL;

@@ -256,6 +256,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     const struct ny_columns_spec spec = ny_fit_spec(fit);
     uint64_t end = pass->end_row ? pass->end_row : fit->job.points.n;
     uint64_t rows = pass->rows ? pass->rows : end - pass->first_row;
+    uint64_t rows_total = fit->online ? ny_rows_here(&fit->job.points) : 0;
     double products = ny_tile_cache_whole(fit->cache) ? 0 : ny_entry_products(&spec);
     double flops = 2 * (double)fit->m * products + sum_flops(fit, pass);
     int err;
@@ -273,7 +274,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
                                         .workers = fit->job.workers,
                                         .first_unit = pass->first_unit,
                                         .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
-                                        .rows_total = fit->online ? fit->job.points.n : 0,
+                                        .rows_total = rows_total,
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;

@@ -105,6 +105,9 @@ int ny_greedy_run_all(struct ny_greedy *greedy, const struct ny_greedy_limits *l
 /* Goes on from the images that the shards have: with the dictionary of the one that has come
  * farthest. greedy->resumed: there is one. */
 int ny_greedy_resume(struct ny_greedy *greedy, uint64_t *first_unit);
+/* Gives the dictionary of the shard whose turn it is to the others, unless it is as it was with
+ * `before` landmarks. One that became too large is not whole, and all go back to an earlier one. */
+int ny_greedy_share_dictionary(struct ny_greedy *greedy, size_t before);
 /* Makes of the bounds and counts of each shard those of all. */
 int ny_greedy_complete(struct ny_greedy *greedy, struct ny_source *source);
 
@@ -146,7 +149,8 @@ int ny_greedy_select_from(const struct ny_selection_request *request,
                           struct ny_selection *selection);
 
 /* ---- rows in batches (greedy_online.c) ---- */
-/* Runs Algorithm 1 in batches of whole units, each followed by request->greedy.follower. */
+/* Runs Algorithm 1 in batches of whole units, each followed by request->greedy.follower. Over
+ * shards, what that one has made is in the shard that leads afterwards. */
 int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
 
 /* ---- an earlier selection (greedy_extend.c) ---- */

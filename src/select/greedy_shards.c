@@ -40,9 +40,7 @@ static void bound_zeros(struct ny_greedy *greedy)
         greedy->residuals[row] = D->options.affine ? ny_delta_bound(D->origin_k) : 0;
 }
 
-/* Gives the dictionary of the shard whose turn it was to the others, unless it is as it was. One
- * that became too large is not whole, and all go back to an earlier one. */
-static int share_dictionary(struct ny_greedy *greedy, size_t before)
+int ny_greedy_share_dictionary(struct ny_greedy *greedy, size_t before)
 {
     struct ny_peers *peers = ny_context_peers(greedy->ctx);
     bool gives = ny_peers_shard(peers) == greedy->turn;
@@ -104,7 +102,7 @@ int ny_greedy_run_all(struct ny_greedy *greedy, const struct ny_greedy_limits *l
             err = ny_greedy_run(greedy, limits, source, first_unit, checkpoints);
         if (!err && self == greedy->turn && checkpoints && !greedy->too_large)
             err = checkpoint_turn(greedy);
-        if (!err) err = share_dictionary(greedy, before);
+        if (!err) err = ny_greedy_share_dictionary(greedy, before);
         if (!err && !greedy->turn && self && !greedy->too_large)
             err = measure(greedy, limits->tolerance, source);
     }

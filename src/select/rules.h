@@ -27,8 +27,9 @@ struct ny_selected {
 /* A selection between two of its batches. */
 struct ny_decided {
     struct ny_dictionary *dictionary;
-    uint64_t rows; /* rows before this one are decided */
-    /* Saves the state like request->checkpoint.save; called while the batch is followed. */
+    uint64_t rows; /* rows before this one are decided, and to be followed */
+    /* Saves the state like request->checkpoint.save; called while the batch is followed. NULL:
+     * nothing can be saved, as the batch ends in another shard. */
     int (*checkpoint)(const struct ny_decided *decided);
     void *selection;
 };
@@ -37,6 +38,10 @@ struct ny_decided {
  * the landmarks that there are at the end of the batch. */
 struct ny_follower {
     int (*follow)(void *arg, const struct ny_decided *decided);
+    /* Gives what the follower has made in shard `from` to the one in shard `to`, which alone has it
+     * then. All shards make this call together. */
+    int (*hand_on)(void *arg, unsigned from, unsigned to);
+    const uint64_t *rows; /* rows before this one are followed */
     void *arg;
 };
 

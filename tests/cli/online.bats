@@ -2,11 +2,14 @@
 # --online: one pass selects and accumulates. (property/test_online.c recomputes the numbers and the certificate.)
 load helper
 
-# 20,000 rows: two batches.
+# 20,000 rows: two batches; and in three shards, of which the first two have rows of the first batch, and
+# the last two of the second one. The sparse rows are in shards of sizes that are no multiples of units.
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     table 20000 4 >big.csv
-    nystream import big.nys big.csv -q
+    store_and_shards big.nys shards big.csv 6144 18432
+    awk -F, '{ printf "0"; for (j = 1; j <= NF; j++) if ($j > 0.3) printf " %d:%s", 9 * j, $j; print "" }' big.csv >some.libsvm
+    store_and_shards some.nys parts some.libsvm 4096 10240 --layout sparse --dims 40
 }
 
 big_store() {
@@ -84,4 +87,98 @@ big_store() {
     big_store
     nystream fit big.nys on --online --tolerance 0.1 -q
     writes file.npy "big.nys on"
+}
+
+both_stores() {
+    big_store
+    cp -r "$BATS_FILE_TMPDIR"/{shards,some.nys,parts} .
+}
+
+@test "over shards one pass gives the bytes of one store" {
+    both_stores
+    local store shards options part
+    while IFS='|' read -r store shards options; do
+        nystream fit $store on --online --components 3 $options --restart -q
+        ny -0 fit $shards on --online --components 3 $options --restart --json
+        fields passes=2 rows_read=40000
+        for part in embedding landmarks residuals; do
+            same_exports "$store on --part $part" "$shards on --part $part"
+        done
+    done <<'END'
+big.nys|shards|--tolerance 0.01
+big.nys|shards|--tolerance 0.1 --kernel laplacian --gamma 1 --precision f64
+big.nys|shards|--tolerance 0.01 --kernel linear --map pca
+some.nys|parts|--tolerance 0.1
+some.nys|parts|--tolerance 0.1 --kernel linear --map svd
+END
+    nystream fit big.nys on --online --tolerance 0.01 --restart -q
+    together 2 fit shards on --online --tolerance 0.01 --restart --peers folder:2:meet -q
+    same_exports "big.nys on --part model" "shards on --part model" nym
+    [ "$(field "$(nystream info shards on --json)" same_bytes_as_one)" = true ]
+}
+
+@test "shards of any size have the landmarks of one store" {
+    big_store
+    local shard
+    for shard in {0..24}; do # of 800 rows: a batch is in 21 of them
+        tail -n +$((1 + shard * 800)) "$BATS_FILE_TMPDIR/big.csv" | head -n 800 |
+            nystream import many --shard $shard/25 - --format csv -q
+    done
+    nystream fit big.nys on --online --tolerance 0.01 --json -q >one.json
+    nystream fit many on --online --tolerance 0.01 --json -q >many.json
+    same_exports "big.nys on --part landmarks" "many on --part landmarks"
+    awk -v a="$(field "$(<one.json)" trace_error)" -v b="$(field "$(<many.json)" trace_error)" \
+        'BEGIN { exit !(a < 1.05 * b && b < 1.05 * a) }'
+}
+
+# bats test_tags=slow
+@test "updates of shards place the rows of one store, and go over all rows anew" {
+    both_stores
+    local options="--online --tolerance 0.05 --components 3" store
+    table 500 4 77 >more.csv
+    for store in big.nys shards; do
+        nystream fit $store frozen $options -q
+        nystream import $store more.csv --append -q
+        nystream fit $store frozen --update frozen -q
+    done
+    same_exports "big.nys frozen" "shards frozen"
+    nystream fit shards frozen --update full -q
+    nystream fit shards scratch $options -q
+    same_exports "shards scratch" "shards frozen"
+    nystream verify shards -q
+}
+
+# bats test_tags=slow
+@test "shards that are killed on their way end with the bytes of one store" {
+    both_stores
+    local options="--online --tolerance 1e-3 --components 3 --threads 1" kills=0 wait=40 pid code
+    nystream fit big.nys on $options -q
+    while :; do
+        nystream fit shards on $options -q 2>err &
+        pid=$!
+        sleep "0.$(printf %03d $wait)"
+        kill -$( ((kills % 2)) && echo TERM || echo KILL) $pid 2>/dev/null || true
+        code=0
+        wait $pid 2>/dev/null || code=$?
+        [ $code -ne 0 ] || break
+        [ $code -ge 129 ] || { cat err; false; }
+        [ $((kills % 3)) -ne 2 ] || nystream rm shards/shard-00001 on -q || true # which begins anew
+        kills=$((kills + 1)) wait=$((wait < 950 ? wait + 60 : 999))
+    done
+    [ $kills -ge 2 ]
+    same_exports "big.nys on" "shards on"
+    same_exports "big.nys on --part landmarks" "shards on --part landmarks"
+}
+
+# bats test_tags=slow
+@test "the least budget of its plan is enough for shards, and no less" {
+    both_stores
+    local options="--online --tolerance 1e-4 --landmarks 200 --components 3" least
+    ny plan shards $options --json
+    least=$(field "$output" memory_min_bytes)
+    [ "$(field "$output" passes)" = 2 ]
+    ny -8 fit shards on $options --memory $((least - 65536)) # of which each shard has a third
+    nystream fit shards on $options --memory "$least" -q
+    nystream fit big.nys on $options -q
+    same_exports "big.nys on" "shards on"
 }

@@ -516,7 +516,6 @@ END
 --columns-file none.npy|fit a store that has all rows
 --approx exact --map kpca|take --approx projected
 --approx gaussian|take --approx projected
---select greedy --tolerance 0.5 --online|leave it out
 --update full|--update frozen places the new rows
 END
     [ -z "$(nystream list big)" ]
