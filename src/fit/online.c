@@ -109,29 +109,41 @@ static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary,
     return err;
 }
 
+/* Takes up the sums of a run before, whose landmarks are the first ones of the dictionary. Where
+ * these could not be made again, all begins with row 0. */
+static int take_up(struct ny_online *online, const struct ny_dictionary *dictionary)
+{
+    struct ny_fit *fit = online->fit;
+
+    if (online->a || !fit->acc) return NY_OK;
+    if (ny_dictionary_size(dictionary) < fit->acc->m) {
+        ny_accumulator_free(fit->acc);
+        fit->acc = NULL;
+        online->rows = 0;
+        return NY_OK;
+    }
+    online->a = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->acc->m, sizeof(double));
+    if (!online->a) return NY_EBUDGET;
+    ny_dictionary_means(dictionary, fit->acc->m, online->a);
+    return NY_OK;
+}
+
 static int follow(void *arg, const struct ny_decided *decided)
 {
     struct ny_online *online = arg;
     struct ny_fit *fit = online->fit;
     size_t m = ny_dictionary_size(decided->dictionary);
-    int err = NY_OK;
+    int err = take_up(online, decided->dictionary);
+    bool adds = online->rows < decided->rows, ends = decided->rows == fit->job.points.n;
+    /* In the end those join, too, that were found among rows which a frozen update had summed. */
+    bool joins = (!fit->acc || fit->acc->m < m) && (adds || ends);
 
-    if (!online->a && fit->acc && m < fit->acc->m) { /* they could not be made again: from row 0 */
-        ny_accumulator_free(fit->acc);
-        fit->acc = NULL;
-        online->rows = 0;
-    }
-    if (!online->a && fit->acc) { /* of a run before */
-        online->a = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->acc->m, sizeof(double));
-        if (!online->a) return NY_EBUDGET;
-        ny_dictionary_means(decided->dictionary, fit->acc->m, online->a);
-    }
-    if (!m || online->rows >= decided->rows) return NY_OK;
+    if (err || !m || !(adds || joins)) return err;
     ny_job_mark_time(&fit->job);
     fit->job.stage = NY_STAGE_ACCUMULATE;
     online->batch = decided;
-    if (!fit->acc || fit->acc->m < m) err = join(online, decided->dictionary);
-    if (!err) err = add_batch(online, decided->dictionary, decided->rows);
+    if (joins) err = join(online, decided->dictionary);
+    if (!err && adds) err = add_batch(online, decided->dictionary, decided->rows);
     ny_job_mark_time(&fit->job);
     fit->job.stage = NY_STAGE_SELECT;
     return err;

@@ -195,7 +195,7 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit)
         if (!err) err = checkpoint_if_due(&run);
     }
     if (!err) err = give_turn(&run, 0);
-    if (!err) err = follow(&run, 0);
+    if (!err && has_turn(&run)) err = follow(&run, greedy->n);
     ny_free(greedy->ctx, run.first);
     return err;
 }

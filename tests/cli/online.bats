@@ -131,6 +131,19 @@ END
         'BEGIN { exit !(a < 1.05 * b && b < 1.05 * a) }'
 }
 
+@test "landmarks join among rows that a frozen update has summed" {
+    big_store
+    nystream fit big.nys on --online --tolerance 0.01 --gamma 2 -q
+    table 500 4 77 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j *= 2 } 1' >far.csv
+    nystream import big.nys far.csv --append -q
+    nystream fit big.nys on --update frozen -q
+    ny -0 fit big.nys on --update full --json
+    [ "$(field "$output" landmarks_added)" -gt 0 ]
+    fields rows_read=22568 # all to embed, those of the last two units to select
+    nystream fit big.nys scratch --online --tolerance 0.01 --gamma 2 -q
+    same_exports "big.nys scratch --part landmarks" "big.nys on --part landmarks"
+}
+
 # bats test_tags=slow
 @test "updates of shards place the rows of one store, and go over all rows anew" {
     both_stores
