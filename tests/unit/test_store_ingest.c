@@ -50,6 +50,26 @@ TEST(digests)
     assert_true(parts.txn > more.txn);
 }
 
+TEST(imports_that_do_not_fit)
+{
+    struct case_import import = import_of(NY_U8, 4, 10), other = import_of(NY_U8, 4, 10);
+
+    CHECK(case_import(store, &import));
+    REFUSED(case_import(store, &other), NY_EUSAGE);
+    other.spec.append = true;
+    other.spec.d = 5;
+    REFUSED(case_import(store, &other), NY_EDATA);
+    other.spec.d = 4;
+    other.spec.labels = true;
+    REFUSED(case_import(store, &other), NY_EDATA);
+    other.spec.labels = false;
+    other.spec.d = 0;
+    REFUSED(case_import(store, &other), NY_EDATA);
+    other.spec.d = UINT64_MAX;
+    REFUSED(case_import(store, &other), NY_EDATA);
+    check_rows(3, 0, 10, 0);
+}
+
 /* ---- staging ------------------------------------------------------------------------------- */
 
 TEST(nothing_is_seen_before_the_commit)
