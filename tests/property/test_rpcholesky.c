@@ -362,22 +362,6 @@ TEST(no_residual_is_foretold_past_the_rank)
     assert_true(ny_decay_at(&ends, RANK) == 0);
 }
 
-TEST(selects_all_rows_when_asked_for_more)
-{
-    const struct kind kind = {"rbf", {.gamma = 2}};
-    OWNED(rows) r = blobs(6, 4, 1, 0);
-    OWNED(ny_selection) s;
-    bool seen[6] = {false};
-
-    keep_rows(&r);
-    s = must_run("rpcholesky", &kind, &r, (struct ny_selection_request){.landmarks = 100});
-    assert_int_equal(s.m, 6);
-    for (size_t i = 0; i < s.m; i++) {
-        assert_false(seen[s.rows[i]]);
-        seen[s.rows[i]] = true;
-    }
-}
-
 TEST(refuses_what_it_cannot_select_from)
 {
     const struct kind linear = {"linear", {.gamma = 1}};

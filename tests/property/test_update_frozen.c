@@ -178,18 +178,6 @@ TEST(frozen_measures_its_drift)
 
 /* ---- what stays ---------------------------------------------------------------------------- */
 
-TEST(nothing_new_changes_nothing)
-{
-    struct update_case test = {"kpca", "landmarks=30", 0, 0, false, false};
-    OWNED(ny_report) *report = NULL;
-    char store[200];
-
-    new_result(&test, store);
-    report = fit_well(&test, store, "full");
-    assert_true(number_of(report, "updates") == 0);
-    case_remove(store);
-}
-
 /* A reader of the record from before an update can read its rows after it; rows of two updates ago
  * go. */
 TEST(parts_of_the_old_record_stay_for_one_update)
