@@ -80,6 +80,7 @@ landmarks() {
     [ "$(field "$(nystream info s b --json)" status)" = done ]
 }
 
+# bats test_tags=slow
 @test "a plan foretells landmarks from a sample, and many rows are fitted with these at once" {
     table 34000 6 | nystream import s - --format csv -q
     local options=(--accuracy 0.5% --components 5 --gamma 2 --seed 1) # one of the two in three of one attempt
@@ -103,6 +104,7 @@ landmarks() {
     ny -8 plan s "${options[@]}" --memory 20M
 }
 
+# bats test_tags=slow
 @test "a full update keeps the accuracy, with more landmarks where rows are others; a frozen one does not" {
     rows
     local options=(--accuracy 2% --components 4 --gamma 0.5) before

@@ -107,6 +107,7 @@ unlike() {
     awk -v n="$(field "$output" drift_rows)" 'BEGIN {exit !(n >= 1024 && n <= 2048)}'
 }
 
+# bats test_tags=slow
 @test "what is no drift: a few rows, one outlier, a fit of all rows, a poor fit" {
     nystream import s t.csv -q
     nystream fit s m --landmarks 100 -q

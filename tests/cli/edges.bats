@@ -273,6 +273,7 @@ refused() {
     ny -0 export g.nys e --part rows -o - 
 }
 
+# bats test_tags=slow
 @test "a budget that is too small is refused with the least that works" {
     awk 'BEGIN { for (k = 0; k < 400000; k++) print k % 9973, (k * 7919 + 1) % 9973, 1 + k % 7 }' >a.txt
     ny -8 graph g.nys g --edges a.txt --memory 20M

@@ -206,6 +206,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     says "4 of 300 rows have only kernel values of 0 and therefore no degree, which is more than 1 %; leave rows without values out of the store"
 }
 
+# bats test_tags=slow
 @test "new rows of very many columns are placed with little memory" {
     awk 'BEGIN { for (i = 0; i < 2100; i++) printf "1 %d:1 %d:2 400000:1\n", i % 3 + 1, 9 * i + 9 }' >w.libsvm
     nystream import w.nys w.libsvm -q

@@ -97,6 +97,7 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
         --landmarks-points cohort.bed
 }
 
+# bats test_tags=slow
 @test "landmarks of genotypes are those of a file, of a result, or of a model" {
     data cohort
     nystream fit cohort.nys own --landmarks 40 --select uniform --gamma 0.0001 -q

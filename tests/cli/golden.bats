@@ -440,6 +440,7 @@ END
     [ "$(nystream export named.nys --part ids -o - | sed -n 201p)" = "row 2" ]
 }
 
+# bats test_tags=slow
 @test "results of sparse, prepared, named and placed rows and of sets take new rows in" {
     later takes_rows_of_all_kinds_in
 }

@@ -294,6 +294,7 @@ same_lists() {
     same_lists pairs small
 }
 
+# bats test_tags=slow
 @test "auto takes all pairs where a tree would be more work, or more memory" {
     npy_u8 6000 30 >rows.npy
     nystream import b rows.npy -q

@@ -125,6 +125,7 @@ same_everywhere() {
     done
 }
 
+# bats test_tags=slow
 @test "7. every night over four hosts" {
     local host
     /usr/bin/python3 -c 'import numpy' || skip "no numpy"

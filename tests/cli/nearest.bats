@@ -58,6 +58,7 @@ same_nearest() {
     [[ $stderr != *recall* ]]
 }
 
+# bats test_tags=slow
 @test "a share of the neighbours is measured, and is the same with any threads" {
     sheet 40
     nystream graph s.nys g --neighbors 6 -q

@@ -72,6 +72,7 @@ setup() {
     writes hosts.csv "one map"
 }
 
+# bats test_tags=slow
 @test "an update comes to a new shard with the bytes of one store" {
     local mode store name
     for mode in frozen full; do

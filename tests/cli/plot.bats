@@ -53,6 +53,7 @@ unpacked() {
     [ "$(size piped.png)" = "400 300" ]
 }
 
+# bats test_tags=slow
 @test "many points are an image, and the same command gives the same bytes" {
     table 8000 2 >t.csv
     nystream import s t.csv -q

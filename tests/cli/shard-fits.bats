@@ -447,6 +447,7 @@ seconds_of() {
     sed -n '/"stages": {/,/}/s/.*"'"$2"'": \([0-9.e+-]*\).*/\1/p' "$1"
 }
 
+# bats test_tags=slow
 @test "a plan of shards is that of all of them in one process" {
     ny -0 plan big --landmarks 500 --json
     has_keys "$output" exchange_bytes exchange_seconds

@@ -448,6 +448,7 @@ END
     says "(pieces: 2, rows of points: 0, results: 1)"
 }
 
+# bats test_tags=slow
 @test "a damaged block of one shard ends each fit, which names it" {
     table 20480 20 >t.csv
     for k in 0 1 2 3; do

@@ -153,6 +153,7 @@ sparse() {
     usage "knn: exact → sieve" graph s g --knn sieve
 }
 
+# bats test_tags=slow
 @test "a sieve has the same bytes for any threads and any budget, down to the least of its plan" {
     cloud rows.csv 9000 20
     nystream import s rows.csv -q

@@ -31,6 +31,7 @@ setup() {
     fits_in_threads wide 16 1 --select greedy --tolerance 0.1 --landmarks 300 --certify
 }
 
+# bats test_tags=slow
 @test "threads keep the least budget: a pass before one that holds more, beside its buffers" {
     fits_in_threads few 2 1 --map diffusion --inner randomized --select uniform --landmarks 1300
 }
@@ -61,12 +62,14 @@ setup() {
     [ "$(cut -d" " -f1 peak)" -le $((30 << 20)) ]
 }
 
+# bats test_tags=slow
 @test "plan keeps its budget in any number of threads" {
     for t in 2 16 64; do
         peaks_within $((32 << 20)) nystream plan "$files/long.nys" --landmarks 1000 --threads "$t"
     done
 }
 
+# bats test_tags=slow
 @test "verify and repair keep their budget in any number of threads" {
     npy_u8 1500000 16 >blocks.npy # 23 blocks of 1 MiB
     nystream import blocks.nys blocks.npy -q
