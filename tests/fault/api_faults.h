@@ -244,6 +244,17 @@ static bool is_clean(enum kind kind, int err)
     return err == NY_EIO || err == NY_ESTORE;
 }
 
+enum { WORKS_MAX = 32 };
+static long calls[WORKS_MAX][KINDS]; /* of a run in which none failed, and 1; 0: of no run */
+
+/* Few faults do without another whole run to see that a work has no k-th call. */
+static bool has_no(const struct work *work, enum kind kind, long k)
+{
+    long counted = calls[work - suite.works][kind];
+
+    return getenv("NYSTREAM_FEW_FAULTS") && counted && k >= counted - 1;
+}
+
 /* Runs the work with its k-th call of the kind failing; *err is how it ended. False: it has no
  * k-th. */
 static bool run_with_fault(const struct work *work, enum kind kind, long k, int *ended)
@@ -255,9 +266,13 @@ static bool run_with_fault(const struct work *work, enum kind kind, long k, int 
     hit = false;
     countdown = k;
     at_work = work;
+    for (int i = 0; i < KINDS; i++)
+        made[i] = 0;
     armed = kind;
     err = work->run(ctx);
     armed = NONE;
+    for (int i = 0; i < KINDS && !hit; i++)
+        calls[work - suite.works][i] = made[i] + 1;
     if (ny_memory_used(ctx) != 0)
         fail_msg("%s, %s %ld: %zu bytes stay charged", work->name, kind_names[kind], k,
                  ny_memory_used(ctx));
@@ -304,7 +319,8 @@ static void run_all(enum kind kind)
         int survived = 0, err;
 
         lost = 0;
-        for (; run_with_fault(work, kind, k, &err); k += step) {
+        assert_true(w < WORKS_MAX);
+        for (; !has_no(work, kind, k) && run_with_fault(work, kind, k, &err); k += step) {
             survived += err == NY_OK;
             if (k % 8 == 0) check_intact();
             if (err && k / step % 16 == 0) run_again(work, kind, k);

@@ -43,6 +43,7 @@ static const char *const kind_names[KINDS] = {"none", "allocation", "read",     
 
 static _Atomic(enum kind) armed;
 static atomic_long countdown; /* calls of the kind before the one that fails */
+static atomic_long made[KINDS]; /* calls while one was armed */
 static atomic_bool hit;
 static atomic_bool hit_lmdb;  /* it was a call of LMDB's */
 static _Thread_local bool reading_json;
@@ -85,7 +86,9 @@ static bool fails(enum kind kind, const void *caller)
 {
     long left;
 
-    if (armed != kind || reading_json || is_in(&blas, caller)) return false;
+    if (armed == NONE || reading_json || is_in(&blas, caller)) return false;
+    atomic_fetch_add(&made[kind], 1);
+    if (armed != kind) return false;
     left = atomic_fetch_sub(&countdown, 1);
     if (left > 0 || (left < 0 && kind != FULL_DISK)) return false;
     hit = true;
