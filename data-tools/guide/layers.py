@@ -69,7 +69,11 @@ def picture():
 
 def main():
     page = PAGE.read_text("utf-8")
-    drawn = page.split(BEGIN)[0] + BEGIN + picture() + END + page.split(END)[1]
+    try:
+        rooms = picture()
+    except RecursionError:
+        sys.exit("rooms of src/ include one another in a circle: lint names the include")
+    drawn = page.split(BEGIN)[0] + BEGIN + rooms + END + page.split(END)[1]
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(drawn, "utf-8")
     elif drawn != page:
