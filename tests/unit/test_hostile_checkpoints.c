@@ -219,6 +219,28 @@ TEST(images_of_another_order_of_nodes_are_refused)
         }
 }
 
+/* Paths that stage sweep has kept, to fewer nodes than the graph has. */
+TEST(paths_that_end_early_are_refused)
+{
+    enum { PATHS = ROWS * 16 * 4 }; /* a batch */
+    static const struct kind kind = {
+        .options = "landmarks=10 components=2 " GRAPH "map=isomap approx=column",
+        .stage = "project", .part = "sums", .lost = "sources", .lost_bytes = 10 * 4};
+
+    for (size_t missing = 0; missing <= 64; missing += 64) {
+        OWNED(json_t) *done = make(kind.options);
+        struct ny_store *store;
+        int err;
+
+        assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+        put_back(store, "paths", PATHS - missing);
+        ny_store_close(store);
+        err = resume(done, &kind, (struct forgery){.bytes = ROWS * P * 8});
+        if (missing ? !is_refused(err) : err)
+            fail_msg("%zu bytes less: %d %s", missing, err, ny_context_message(in.ctx));
+    }
+}
+
 /* Ranges of a graph's rows that are none. */
 TEST(ranges_beyond_the_rows_are_refused)
 {
