@@ -106,11 +106,26 @@ TEST(it_is_the_range_of_powers)
 /* ---- whole fits ---------------------------------------------------------------------------- */
 
 static float points[ROWS * D];
+static double weight[D]; /* of the columns in products and distances */
 
 static void fill_points(void)
 {
     for (size_t i = 0; i < ROWS * D; i++)
         points[i] = (float)(ny_hash01(11, NY_STREAM_DATA, i) + (i / D < ROWS / 3 ? 0.7 : 0));
+}
+
+/* Weights of 1, or where columns are scaled one by their variance. */
+static void set_weights(bool scaled)
+{
+    for (size_t l = 0; l < D; l++) {
+        double mean = 0, square = 0;
+
+        for (size_t i = 0; i < ROWS; i++)
+            mean += (double)points[i * D + l] / ROWS;
+        for (size_t i = 0; i < ROWS; i++)
+            square += pow((double)points[i * D + l] - mean, 2);
+        weight[l] = scaled ? ROWS / square : 1;
+    }
 }
 
 /* The matrix of a map, dense. */
@@ -125,8 +140,8 @@ static void matrix_of(const char *map, double gamma, double *K)
             for (size_t l = 0; l < D; l++) {
                 double x = (double)points[i * D + l], y = (double)points[j * D + l];
 
-                dot += x * y;
-                square += (x - y) * (x - y);
+                dot += weight[l] * x * y;
+                square += weight[l] * (x - y) * (x - y);
             }
             K[i * ROWS + j] = strcmp(map, "pca") == 0 ? dot : exp(-gamma * square);
             degree[i] += K[i * ROWS + j];
@@ -165,7 +180,7 @@ static void read_matrix(const char *name, double *Y)
     fclose(file);
 }
 
-static void check_fit(const char *approx, const char *map, const char *precision)
+static void check_fit(const char *approx, const char *map, const char *precision, const char *scale)
 {
     double K[ROWS * ROWS], V[ROWS * ROWS], values[ROWS], y[ROWS], Y[ROWS * P], T[ROWS * P];
     double tolerance = strcmp(precision, "f64") == 0 ? 1e-8 : 3e-5, gamma = 0;
@@ -178,8 +193,9 @@ static void check_fit(const char *approx, const char *map, const char *precision
     snprintf(out, sizeof(out), "%s/out.csv", directory);
     snprintf(again, sizeof(again), "%s/again.csv", directory);
     must_fit(ctx, path, "x", &report,
-             "approx=%s map=%s components=3 precision=%s %s=64 restart=yes", approx, map, precision,
-             strcmp(approx, "gaussian") == 0 ? "landmarks" : "oversample");
+             "approx=%s map=%s components=3 precision=%s %s=64 scale=%s restart=yes", approx, map,
+             precision, strcmp(approx, "gaussian") == 0 ? "landmarks" : "oversample", scale);
+    set_weights(strcmp(scale, "standard") == 0);
     if (strcmp(map, "pca") != 0) gamma = number_of(report, "gamma");
     assert_int_equal(ny_export(ctx, path, "x", "embedding", out), NY_OK);
     CHECK(ny_transform(ctx, path, "x", in, again, NULL));
@@ -218,10 +234,12 @@ TEST(a_range_of_all_space_gives_exact_maps)
         fprintf(file, "%.9g%c", (double)points[i], i % D + 1 < D ? ',' : '\n');
     fclose(file);
     for (size_t m = 0; m < sizeof(maps) / sizeof(maps[0]); m++) {
-        check_fit("randomized", maps[m], "f64");
-        check_fit("randomized", maps[m], "f32");
-        check_fit("gaussian", maps[m], "f64");
+        check_fit("randomized", maps[m], "f64", "none");
+        check_fit("randomized", maps[m], "f32", "none");
+        check_fit("gaussian", maps[m], "f64", "none");
     }
+    check_fit("randomized", "pca", "f64", "standard");
+    check_fit("gaussian", "kpca", "f64", "standard");
 }
 
 AROUND_EACH(make_folder, remove_folder)
