@@ -12,7 +12,7 @@
 enum { RIGHT = 1, WRONG = 2, TOLD = 3 };
 
 /* A file is damaged when it gets its name. */
-enum how { NOTHING, FLIP, CUT, REMOVE };
+enum how { NOTHING, FLIP, CUT, TURN, REMOVE };
 static struct {
     const char *name; /* the end of its path */
     enum how how;
@@ -40,6 +40,19 @@ static bool flip(const char *path, off_t at)
     return done;
 }
 
+/* Has the two halves of a file change places: those of a trade are its pieces. */
+static bool turn(const char *path, off_t size)
+{
+    char bytes[256], *half = bytes + size / 2;
+    int fd = open(path, O_RDWR);
+    bool done = size <= (off_t)sizeof(bytes) && pread(fd, bytes, (size_t)size, 0) == size;
+
+    done = done && pwrite(fd, half, (size_t)size / 2, 0) == size / 2 &&
+           pwrite(fd, bytes, (size_t)size / 2, size / 2) == size / 2;
+    close(fd);
+    return done;
+}
+
 int rename(const char *from, const char *to)
 {
     size_t length = strlen(to), end = wish.name ? strlen(wish.name) : 0;
@@ -51,6 +64,7 @@ int rename(const char *from, const char *to)
         damage->size = info.st_size;
         if (wish.how == FLIP) damage->done = flip(from, wish.at);
         if (wish.how == CUT) damage->done = truncate(from, wish.at) == 0;
+        if (wish.how == TURN) damage->done = turn(from, info.st_size);
     }
     if (named && wish.how == REMOVE) { /* before it has its name, so that nobody reads it in time */
         damage->done = unlink(from) == 0;
@@ -227,6 +241,7 @@ TEST(test_no_bit_of_a_message_is_taken_for_another)
         }
         expect_refused(messages[i], CUT, 0);
         expect_refused(messages[i], CUT, size - 1);
+        if (trades) expect_refused(messages[i], TURN, 0);
     }
 }
 

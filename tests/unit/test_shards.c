@@ -26,6 +26,7 @@ static const struct ny_shard_facts usual = {.d = 7,
                                             .layout = NY_CSR,
                                             .preparation = {NY_ROWS_TOTAL, NY_VALUES_LOG1P, 1e4},
                                             .labels = NY_LABELS_SOME,
+                                            .indices = NY_INDICES_FROM_1,
                                             .row_names = true,
                                             .column_names = true,
                                             .column_digest = UINT64_C(0xfedcba9876543210)};
@@ -154,6 +155,36 @@ TEST(a_text_that_was_cut_or_changed_is_refused_or_read)
 }
 
 /* ---- claims -------------------------------------------------------------------------------- */
+
+TEST(facts_are_those_of_others)
+{
+    struct ny_shard_facts facts = usual;
+
+    assert_int_equal(settle(big, 0, &usual), NY_OK);
+    facts.d = 8;
+    assert_int_equal(settle(big, 0, &facts), NY_OK); /* its own: there is no other */
+    assert_int_equal(settle(big, 1, &usual), NY_EDATA);
+    assert_int_equal(settle(big, 0, &usual), NY_OK);
+    facts = usual;
+    facts.preparation.total = 1e5;
+    assert_int_equal(settle(big, 1, &facts), NY_EDATA);
+    facts = usual;
+    facts.column_digest++;
+    assert_int_equal(settle(big, 1, &facts), NY_EDATA);
+    facts = usual;
+    facts.row_names = false;
+    assert_int_equal(settle(big, 1, &facts), NY_EDATA);
+    facts = usual;
+    facts.indices = NY_INDICES_FROM_0; /* of an import that began before others settled them */
+    assert_int_equal(settle(big, 1, &facts), NY_EDATA);
+    facts = usual;
+    facts.labels = NY_LABELS_NONE;
+    assert_int_equal(settle(big, 1, &facts), NY_EDATA);
+    assert_int_equal(settle(big, 1, &usual), NY_OK);
+    facts = usual;
+    facts.dtype = NY_F64;
+    assert_int_equal(settle(big, 0, &facts), NY_EDATA);
+}
 
 TEST(the_last_claim_that_is_withdrawn_takes_all_along)
 {
