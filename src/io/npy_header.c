@@ -153,6 +153,11 @@ bool ny_npy_begins(const char *head, size_t length)
     return length >= MAGIC_BYTES && memcmp(head, NY_NPY_MAGIC, MAGIC_BYTES) == 0;
 }
 
+static int damaged(const struct ny_bytes *bytes)
+{
+    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+}
+
 int ny_npy_read_header(struct ny_bytes *bytes, struct ny_npy_header *header)
 {
     const unsigned char *p;
@@ -163,20 +168,18 @@ int ny_npy_read_header(struct ny_bytes *bytes, struct ny_npy_header *header)
     p = (const unsigned char *)bytes->at;
     have = (size_t)(bytes->end - bytes->at);
     if (have < MAGIC_BYTES + 6 || !ny_npy_begins(bytes->at, have) || p[6] < 1 || p[6] > 3 || p[7])
-        goto damaged;
+        return damaged(bytes);
     field = p[6] == 1 ? 2 : 4;
     length = (size_t)p[8] | (size_t)p[9] << 8;
     if (field == 4) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-    if (length > HEADER_MAX) goto damaged;
+    if (length > HEADER_MAX) return damaged(bytes);
     bytes->at += MAGIC_BYTES + 2 + field;
     err = ny_bytes_need(bytes, length);
     if (err) return err;
-    if ((size_t)(bytes->end - bytes->at) < length) goto damaged;
+    if ((size_t)(bytes->end - bytes->at) < length) return damaged(bytes);
     parse_text(header, bytes->at, length);
     bytes->at += length;
-    if (!header->wrong) return NY_OK;
-damaged:
-    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+    return header->wrong ? damaged(bytes) : NY_OK;
 }
 
 bool ny_npy_element(const char *descr, enum ny_element_type *type, bool *big_endian)
