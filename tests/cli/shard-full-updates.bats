@@ -65,6 +65,20 @@ grow_shards() {
 END
 }
 
+# bats test_tags=slow
+@test "sums that a full update has moved are said to be rounded" {
+    table 45000 5 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 5; j++) $j = int($j * 900 * exp(-2 * (NR % 3))) } 1' >w.csv
+    head -n 20480 w.csv >0.csv
+    sed -n '20481,36864p' w.csv >1.csv
+    for shard in 0 1; do nystream import two --shard $shard/2 $shard.csv --dtype i16 -q; done
+    ny -0 fit two map --landmarks 60 --select greedy --components 3 --json
+    fields gram_precision=f32 same_bytes_as_one=true
+    tail -n +36865 w.csv | nystream import two - --format csv --append -q
+    ny -0 fit two map --update full --json
+    fields gram_precision=f32 same_bytes_as_one=false differs="sums were rounded"
+    [ "$(field "$output" landmarks_added)" -gt 0 ]
+}
+
 @test "a full update goes on from the sums of each shard where the landmarks stay" {
     local store
     sed -n '1,50p' "$BATS_FILE_TMPDIR/all.csv" >points.csv
