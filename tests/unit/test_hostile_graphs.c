@@ -51,6 +51,43 @@ TEST(edges_that_cannot_be_are_refused)
     }
 }
 
+static void write_lines(const char *file, const char *lines)
+{
+    FILE *out = fopen(file, "w");
+
+    assert_non_null(out);
+    fputs(lines, out);
+    fclose(out);
+}
+
+/* The file of the edges, and what it says from when the plan is told: they were counted then. */
+static char changing[160];
+
+static void change(void *lines, const struct ny_report *plan)
+{
+    (void)plan;
+    write_lines(changing, lines);
+}
+
+TEST(edges_that_change_while_they_are_read_are_refused)
+{
+    static const struct {
+        char lines[24];
+        int status;
+    } cases[] = {
+        {"0 1 1\n", NY_EDATA}, {"0 1 1\n1 2 1\n0 2 1\n", NY_EDATA}, {"0 1 1\n1 2 1\n", NY_OK}};
+    char options[200];
+
+    snprintf(changing, sizeof(changing), "%s/edges.txt", in.folder);
+    snprintf(options, sizeof(options), "graph edges=%s restart=yes", changing);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        write_lines(changing, "0 1 1\n1 2 1\n");
+        ny_context_set_plan(in.ctx, change, (void *)(uintptr_t)cases[i].lines);
+        is(run(options), cases[i].status);
+    }
+    ny_context_set_plan(in.ctx, NULL, NULL);
+}
+
 /* A record that says it has more edges than memory, or none. */
 TEST(counts_of_edges_that_cannot_be_are_refused)
 {
