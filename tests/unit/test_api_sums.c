@@ -110,7 +110,7 @@ TEST(merged_centres_are_moved_too)
     for (int i = 0; i < ROWS * COLUMNS; i++)
         values[i] = (i % COLUMNS < 3 ? 9 : 1) * values[i] + 1e3 * (i / (ROWS / 3 * COLUMNS));
     for (int turn = 0; turn < 4; turn++) { /* 0 + (1 + 2), then all rows as one part */
-        OWNED(ny_options) *o = options_with(in.ctx, fits[turn / 2]);
+        OWNED(ny_options) *o = options_with(in.ctx, "%s", fits[turn / 2]);
         OWNED(ny_report) *report = NULL;
         OWNED(ny_model) *model = NULL;
         bool apart = turn % 2 == 0;
