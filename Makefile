@@ -350,7 +350,7 @@ check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) $(NEEDED_BY_MPI) ## the test
 check-python: all ## all tests of the Python package, by Debian's python3 (data-tools/setup python)
 	@$(RUN_TESTS) $(PYTHON_TESTS)
 
-check-mpi: all $(NEEDED_BY_MPI) ## all tests of jobs of several processes by MPI (data-tools/setup mpi)
+check-mpi: all $(NEEDED_BY_MPI) ## all tests of jobs of several processes by MPI, and on hosts in namespaces (data-tools/setup mpi)
 	@$(RUN_TESTS) $(MPI_TESTS)
 
 check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) $(NEEDED_BY_MPI) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
