@@ -23,7 +23,6 @@ begin() {
         ;;
     openmpi) launch+=(--allow-run-as-root --bind-to none --oversubscribe) ;;
     openmpi-) launch+=(--allow-run-as-root --bind-to none --mca plm_rsh_agent "$PWD/agent" --host "$names") ;;
-    mpich-) launch+=(-launcher-exec "$PWD/agent" -hosts "$names") ;;
     esac
     at_site timeout 60 "mpirun.$transport" "${launch[@]}" "$PWD/here" "$@" -q >said.0 2>&1 3>&- &
     pids=($!)
@@ -88,7 +87,7 @@ killed_within_a_pass() {
 # through TRANSPORT HOSTS CODES CODES: all of it; with these codes jobs end whose process, or host, dies.
 through() {
     local transport=$1 count=$2 last=$(($2 - 1)) update
-    build_hosts $count
+    build_hosts $count $transport
     rows_on_hosts
     killed_within_a_pass process "$3"
     killed_within_a_pass host "$4"
