@@ -10,6 +10,7 @@
  */
 #include "api/options_private.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +50,18 @@
 #define PICTURE "Picture"
 #define RUN "Run"
 
-/* name, kind, least, in the identity, argument, default, section, groups, summary */
+/* A fit whose landmarks follow from its error takes none of these. */
+#define NOT_BY_ERROR                                                                               \
+    "tolerance|landmarks-file|landmarks-points|landmarks-from|columns-file|online|until|model|"    \
+    "shape|gamma-grid"
+
+/* name, kind, least, in the identity, argument, default, section, groups, summary; and what
+ * few have, by its name in struct ny_option_rule */
 #define OPTION_MAP(X)                                                                              \
     X("format", NY_CHOICE, 0, true, "FORMAT", "auto", INPUT, IMPORT | READ | RARE,                 \
       "file format; auto: detected by content, then by name")                                      \
     X("labels", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT,                                     \
-      "file of labels, one per row: IDX, npy or text")                                             \
+      "file of labels, one per row: IDX, npy or text", .apart = "label-column")                    \
     X("label-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ,                           \
       "column of labels, by number (from 1) or name. For .h5ad, the name of a column of obs, "     \
       "whose categories become classes")                                                           \
@@ -90,7 +97,8 @@
       "divide the rows of all FILEs, in order, among N shards. Several processes can import a "    \
       "share each (mpirun, --peers). Files in npy, idx, fvecs and bvecs are cut at multiples "     \
       "of 2,048 rows, so that fits can give the same bytes as in one store; other files are "      \
-      "not cut, and each goes to one shard as a whole")                                            \
+      "not cut, and each goes to one shard as a whole",                                            \
+      .apart = "shard|append|shuffle|expect-rows")                                                 \
     X("like", NY_TEXT, 0, false, "STORE", NULL, INPUT, IMPORT | RARE,                              \
       "take what shards have in common from this store in shards. Use it with --shard if "         \
       "folders are on disks of their own; the new shard then has the columns, type and classes "   \
@@ -117,7 +125,7 @@
       "out, count them, and report the first ones; keep (embed, transform): the output has all "   \
       "rows of the input, with NaN for those that cannot be placed")                               \
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE,                          \
-      "number of columns, fixed in advance; LIBSVM files do not state it")                         \
+      "number of columns, fixed in advance; LIBSVM files do not state it", .most = INT_MAX)        \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ,                             \
       "columns to keep, by number or name, as in 1,3-5,name. Numbers begin at 1; a range may "     \
       "be of names, too. Columns with names are kept in the order of LIST, or of the store if "    \
@@ -146,10 +154,12 @@
     X("accuracy", NY_SHARE, 0, true, "E", NULL, LANDMARKS, FIT,                                    \
       "landmarks until each component is right to E. E is a share such as 1%. They are "           \
       "foretold by a sample of many rows, and found by fits with more and more of them; "          \
-      "--landmarks is then the maximum. plan tells what they cost. See component_errors")          \
+      "--landmarks is then the maximum. plan tells what they cost. See component_errors",          \
+      .apart = "trace-error|" NOT_BY_ERROR)                                                        \
     X("trace-error", NY_SHARE, 0, true, "E", NULL, LANDMARKS, FIT | RARE,                          \
       "landmarks until they leave out at most this share of the trace of K; otherwise as "         \
-      "--accuracy. It is for kernel machines on all features, not for maps")                       \
+      "--accuracy. It is for kernel machines on all features, not for maps",                       \
+      .apart = NOT_BY_ERROR)                                                                       \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT,                        \
       "number of landmarks. With --tolerance, it is the maximum, and there is none by default. "   \
       "For gaussian, it is the number of random columns")                                          \
@@ -161,10 +171,12 @@
       "greedy without --tolerance: start the search for one near the value that a sample "         \
       "suggests, not at 1")                                                                        \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
-      "row numbers of the landmarks, from 0, in order")                                            \
+      "row numbers of the landmarks, from 0, in order",                                            \
+      .apart = "landmarks-points|landmarks-from")                                                  \
     X("landmarks-points", NY_TEXT, 0, true, "P.npy", NULL, LANDMARKS, FIT | SELECT | RARE,         \
       "points to use as landmarks, with the columns of the data. They need not be rows of the "    \
-      "store: they may be centres of clusters, for example")                                       \
+      "store: they may be centres of clusters, for example",                                       \
+      .apart = "landmarks-from")                                                                   \
     X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | STORED | RARE,   \
       "use the landmarks of this result of the same store")                                        \
     X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT,                                   \
@@ -183,7 +195,8 @@
     X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN,                               \
       "compare kernel widths instead of planning a fit. Shows, for each width of LIST, such as "   \
       "0.01,0.1,1, or by default for some around --gamma, the error to expect and how fast the "   \
-      "spectrum falls")                                                                            \
+      "spectrum falls",                                                                            \
+      .apart = "time-limit|probe")                                                                 \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, KERNEL, FIT | RARE,              \
       "take means and degrees over the landmarks, or over all rows (implicit). Default: "          \
       "implicit for projected and ensemble")                                                       \
@@ -205,14 +218,16 @@
       "extra vectors of randomized solvers; for projected, 30 by default")                         \
     X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE,                                    \
       "power iterations of randomized solvers. For projected, the maximum number of passes "       \
-      "after the first (default 4); it takes fewer if residuals are small")                        \
+      "after the first (default 4); it takes fewer if residuals are small",                        \
+      .most = INT_MAX)                                                                             \
     X("tol", NY_NUMBER, 0, true, "E", NULL, SOLVER, FIT | RARE,                                    \
       "exact with linear and cosine kernels: relative error of the eigenvalues. Default: 1e-4. "   \
       "It is for solving by products with the rows, which is done if the shape of the points "     \
       "calls for it or --tol is given. Below 6e-5, the last products may be in f64")               \
     X("max-passes", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE,                              \
       "exact with linear and cosine kernels: maximum number of products, a pass each. Default: "   \
-      "60. A fit that reaches it keeps what it has by then, with a warning")                       \
+      "60. A fit that reaches it keeps what it has by then, with a warning",                       \
+      .most = INT_MAX)                                                                             \
     X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE,                                 \
       "ensemble: number of slices of the landmarks. Default: slices of 100 landmarks, or of "      \
       "--rank if that is more")                                                                    \
@@ -253,16 +268,19 @@
       "counts nodes from 1; scipy matrices, and text with blanks, tabs or commas (comments: # "    \
       "and %), count them from 0. Without weights, lengths are 1. An edge in one direction "       \
       "counts in both. Nodes are the rows of STORE; if there is no STORE, one without points "     \
-      "is made")                                                                                   \
+      "is made",                                                                                   \
+      .apart = "sweep")                                                                            \
     X("nodes", NY_COUNT, 1, true, "N", NULL, GRAPHS, GRAPH | RARE,                                 \
       "with --edges: number of nodes. Default: the size of the matrix or, for text, one more "     \
-      "than the largest node")                                                                     \
+      "than the largest node",                                                                     \
+      .needs = "edges")                                                                            \
     X("edge-weights", NY_CHOICE, 0, true, "heat|binary|lengths|affinity", NULL, GRAPHS,            \
       FIT | GRAPH | RARE,                                                                          \
       "eigenmaps, diffusion: how edges are weighted. heat (default): exp(-gamma d^2) for an "      \
       "edge of length d, with 1/median d^2 for gamma auto; binary: 1. For graph --edges: "         \
       "lengths (default), or affinity, which these maps use as it is, and which isomap and "       \
-      "path refuse")                                                                               \
+      "path refuse",                                                                               \
+      .needs = "edges")                                                                            \
     X("from", NY_COUNT, 0, false, "ROW", NULL, GRAPHS, PATH, "row where the path begins")          \
     X("to", NY_COUNT, 0, false, "ROW", NULL, GRAPHS, PATH, "row where the path ends")              \
     X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE,                            \
@@ -278,7 +296,7 @@
       "try each number of clusters from --clusters (or 2) to K, and keep those with the "          \
       "largest silhouette, in place of clusters that an earlier eval has kept")                    \
     X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE,                          \
-      "number of k-means initialisations; the best one counts")                                    \
+      "number of k-means initialisations; the best one counts", .most = INT_MAX)                   \
     X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE,                    \
       "number of neighbours that vote on the class of a row")                                      \
     X("sample", NY_COUNT, 4, false, "ROWS", "2000", MEASURES, EVALUATE,                            \
@@ -341,7 +359,8 @@
       "greedy with --tolerance: select and accumulate in one pass, embed in a second. For "        \
       "earlier rows, a new landmark counts by its projection on the landmarks before it, so "      \
       "that the trace error is an upper bound. --gamma auto uses the first 16,384 rows, and "      \
-      "embed begins when it has them")                                                             \
+      "embed begins when it has them",                                                             \
+      .apart = "affine|certify", .needs = "tolerance")                                             \
     X("update", NY_CHOICE, 0, false, "full|frozen", NULL, RUN, UPDATE,                             \
       "add the rows that were appended since the fit. The result keeps its options. full: like "   \
       "a fit of all rows with its gamma and scale; frozen: the existing model places the new "     \
@@ -374,12 +393,15 @@
       "memory limit; default: half of free RAM (import 256M). K, M, G and T are binary units, "    \
       "as in 2G")                                                                                  \
     X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS,                                      \
-      "number of threads; default: one per CPU")
+      "number of threads; default: one per CPU", .most = 4096)
 
-#define INFO(name, kind, least, identity, argument, fallback, section, groups, summary)            \
-    {name, argument, fallback, summary, section, groups, NULL},
-#define RULE(name, kind, least, identity, argument, fallback, section, groups, summary)            \
-    {kind, least, identity, NULL},
+/* The last argument of a line is its summary, and what few have behind it. */
+#define FIRST(first, ...) first
+#define INFO(name, kind, least, identity, argument, fallback, section, groups, ...)                \
+    {name, argument, fallback, FIRST(__VA_ARGS__, ), section, groups, NULL},
+#define REST(first, ...) __VA_ARGS__
+#define RULE(name, kind, least, identity, argument, fallback, section, groups, ...)                \
+    {kind, least, identity, .param = NULL, REST(__VA_ARGS__, )},
 
 static const struct ny_option_info written_infos[] = {OPTION_MAP(INFO)};
 static const struct ny_option_rule written_rules[] = {OPTION_MAP(RULE)};
@@ -425,7 +447,11 @@ static void add_param(const struct ny_kernel *kernel, const struct ny_param *par
         at = (int)options;
         add((struct ny_option_info){param->name, param->argument, param->fallback, param->summary,
                                     KERNEL, groups, kernels[at]},
-            (struct ny_option_rule){param->kind, param->least, true, param});
+            (struct ny_option_rule){.kind = param->kind,
+                                    .least = param->least,
+                                    .identity = true,
+                                    .param = param,
+                                    .most = param->most});
     }
     append(kernels[at], NAMES_BYTES, kernels[at][0] ? "|" : "", kernel->name);
 }

@@ -1,6 +1,6 @@
 /*
- * The option table: name, kind of value, least value, argument, default, section, groups, summary.
- * One line an option, and behind "kernel" the parameters that kernels list.
+ * The option table: name, kind of value, least value, argument, default, section, groups, summary,
+ * and what else few have. One line an option, and behind "kernel" the parameters that kernels list.
  */
 #ifndef NY_API_OPTION_TABLE_H
 #define NY_API_OPTION_TABLE_H
@@ -25,6 +25,9 @@ struct ny_option_rule {
     double least;
     bool identity;                /* part of what the result is: counts in ny_options_to_json() */
     const struct ny_param *param; /* what kernels list; NULL: an option of the table */
+    double most;                  /* of a count; 0: no bound */
+    const char *apart;            /* "a|b": these exclude it */
+    const char *needs;            /* it acts only with this one, where that can act */
 };
 
 /* The index for ny_option_at(), and in every array of as many entries; −1: no such name. */

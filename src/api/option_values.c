@@ -136,15 +136,16 @@ static int check_count(struct ny_context *ctx, int index, const char *value)
 {
     const char *name = ny_option_at(index)->name;
     const struct ny_option_rule *rule = ny_option_rule(index);
-    double least = rule->least, most = rule->param ? rule->param->most : 0;
+    double least = rule->least, most = rule->most;
     uint64_t count;
+    bool above = ny_value_count(value, &count) && (double)count >= least;
     char takes[80];
 
-    if (ny_value_count(value, &count) && (double)count >= least &&
-        (most <= 0 || (double)count <= most))
-        return NY_OK;
-    if (most > 0)
+    if (above && (most <= 0 || (double)count <= most)) return NY_OK;
+    if (rule->param && most > 0)
         snprintf(takes, sizeof(takes), "a whole number from %.0f to %.0f", least, most);
+    else if (above)
+        snprintf(takes, sizeof(takes), "at most %.0f", most);
     else
         snprintf(takes, sizeof(takes), "a whole number, at least %.0f", least);
     return ny_fail_value(ctx, name, takes, value);

@@ -19,8 +19,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-enum { THREADS_MAX = 4096 };
-
 const struct ny_options *ny_options_given(const struct ny_options *options,
                                           struct ny_context *context, struct ny_options *none)
 {
@@ -66,17 +64,14 @@ void ny_options_free(struct ny_options *options)
 /* ---- setting ------------------------------------------------------------------------------ */
 
 /* Applies the options memory and threads, which belong to the context. */
-static int apply_to_context(struct ny_context *ctx, const char *name, const char *value)
+static void apply_to_context(struct ny_context *ctx, const char *name, const char *value)
 {
     uint64_t number = 0;
 
     if (strcmp(name, "memory") == 0 && ny_value_bytes(value, &number))
         ny_context_set_memory(ctx, number);
-    if (strcmp(name, "threads") == 0 && ny_value_count(value, &number)) {
-        if (number > THREADS_MAX) return ny_fail_value(ctx, "threads", "at most 4096", value);
+    if (strcmp(name, "threads") == 0 && ny_value_count(value, &number))
         ny_context_set_threads(ctx, (unsigned)number);
-    }
-    return NY_OK;
 }
 
 /* Sets gamma to what an option says that is another spelling of it; of no other option, nothing. */
@@ -116,11 +111,7 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     if (negated) value = strcmp(value, "yes") == 0 ? "no" : "yes";
     copy = ny_strdup(ctx, value);
     if (!copy) return NY_EBUDGET;
-    err = apply_to_context(ctx, ny_option_at(index)->name, value);
-    if (err) {
-        ny_free(ctx, copy);
-        return err;
-    }
+    apply_to_context(ctx, ny_option_at(index)->name, value);
     ny_free(ctx, options->typed[index]);
     options->typed[index] = copy;
     ny_free(ctx, options->tables[index]);

@@ -14,8 +14,8 @@
 
 /* The value in force of one may depend on those before it. */
 enum { MAP, APPROX = NY_GOVERNOR_APPROX, SELECT, KERNEL, WORDS = NY_GOVERNOR_TABLES };
-static const char *const names[] = {"map", "approx", "select",      "kernel",
-                                    "knn", "inner",  "edge-weights"};
+static const char *const names[] = {"map", "approx", "select",       "kernel",
+                                    "knn", "inner",  "edge-weights", "check-rows"};
 enum { GOVERNORS = sizeof(names) / sizeof(names[0]) };
 
 struct entry {
@@ -32,6 +32,7 @@ static const struct {
     {"inner", {"exact", NULL, "oversample|power", NULL}},
     {"inner", {"randomized", NULL, "online", NULL}},
     {"edge-weights", {"binary", NULL, "gamma", NULL}},
+    {"check-rows", {"0", NULL, "accuracy", NULL}},
 };
 
 /* Returns word `index` of those of a governor. */

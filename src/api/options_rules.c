@@ -6,7 +6,6 @@
  * one, none where the option cannot act, else the default. ny_options_check() refuses typed options
  * that cannot act. Both ask bar_of(), so that a default and a refusal never contradict each other.
  */
-#include <limits.h>
 #include <string.h>
 
 #include "api/option_values.h"
@@ -225,29 +224,6 @@ const char *ny_options_get(const struct ny_options *options, const char *name)
 
 /* ---- refusals ----------------------------------------------------------------------------- */
 
-/* Tells whether one of these options excludes the other. */
-static bool excludes(const char *one, const char *other)
-{
-    static const struct {
-        const char *ones, *others;
-    } apart[] = {
-        {"accuracy", "trace-error"},
-        {"accuracy|trace-error", "tolerance|landmarks-file|landmarks-points|landmarks-from|"
-                                 "columns-file|online|until|model|shape|gamma-grid"},
-        {"edges", "sweep"},
-        {"gamma-grid", "time-limit|probe"},
-        {"labels", "label-column"},
-        {"landmarks-file", "landmarks-points|landmarks-from"},
-        {"landmarks-points", "landmarks-from"},
-        {"online", "affine|certify"},
-        {"shards", "shard|append|shuffle|expect-rows"},
-    };
-
-    for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++)
-        if (ny_one_of(one, apart[i].ones) && ny_one_of(other, apart[i].others)) return true;
-    return false;
-}
-
 /* Tells whether an option is typed in a call of these groups, and no switch that is off. */
 static bool counts(const struct ny_options *options, int option, unsigned groups)
 {
@@ -262,7 +238,7 @@ static int check_apart(const struct ny_options *options, unsigned groups)
 
     for (int i = 0; (one = ny_option_at(i)); i++)
         for (int j = 0; counts(options, i, groups) && (other = ny_option_at(j)); j++)
-            if (counts(options, j, groups) && excludes(one->name, other->name))
+            if (counts(options, j, groups) && ny_one_of(other->name, ny_option_rule(i)->apart))
                 return ny_fail_both(options->ctx, one->name, other->name);
     return NY_OK;
 }
@@ -275,12 +251,6 @@ static bool count_of(const struct ny_options *options, const char *name, uint64_
     return text && ny_value_count(text, count);
 }
 
-/* Returns the groups of calls that take the option. */
-static unsigned groups_of(const char *name)
-{
-    return ny_option_at(ny_option_find(name))->groups;
-}
-
 /* Refuses typed options that cannot act in a call of these groups. */
 static int check_acts(const struct ny_options *options, unsigned groups)
 {
@@ -291,6 +261,23 @@ static int check_acts(const struct ny_options *options, unsigned groups)
         if (!options->typed[i] || !(option->groups & groups)) continue;
         bar = bar_of(options, i, groups);
         if (bar.option) return ny_fail_beside(options->ctx, option->name, bar.option, bar.value);
+    }
+    return NY_OK;
+}
+
+/* Refuses typed options that act only with another one, which could act here and is not typed. */
+static int check_needs(const struct ny_options *options, unsigned groups)
+{
+    const struct ny_option_info *option;
+
+    for (int i = 0; (option = ny_option_at(i)); i++) {
+        const char *needed = ny_option_rule(i)->needs;
+        int other = needed ? ny_option_find(needed) : -1;
+
+        if (other >= 0 && counts(options, i, groups) && !options->typed[other] &&
+            ny_option_at(other)->groups & groups && !bar_of(options, other, groups).option)
+            return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --%s", option->name,
+                           needed);
     }
     return NY_OK;
 }
@@ -363,27 +350,12 @@ static int check_fit(const struct ny_options *options)
     return NY_OK;
 }
 
-/* Counts that are kept in an unsigned int. */
-static int check_limits(const struct ny_options *options, unsigned groups)
-{
-    static const char *const names[] = {"power", "n-init", "max-passes", "dims"};
-    uint64_t value;
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (groups_of(names[i]) & groups && count_of(options, names[i], &value) && value > INT_MAX)
-            return ny_fail_value(options->ctx, names[i], "at most 2147483647",
-                                 typed(options, names[i]));
-    return NY_OK;
-}
-
-/* Refuses options of edges from a file beside none, and weights that are for another verb. */
-static int check_edges(const struct ny_options *options, unsigned groups)
+/* Refuses weights of edges that are for another verb. */
+static int check_weights(const struct ny_options *options, unsigned groups)
 {
     const char *weights = typed(options, "edge-weights");
     bool graph = groups & NY_GROUP_GRAPH, given = ny_one_of(weights, "lengths|affinity");
 
-    if (graph && !typed(options, "edges") && (weights || typed(options, "nodes")))
-        return ny_fail_only(options->ctx, weights ? "edge-weights" : "nodes", "--edges");
     if (!weights || given == graph || !(groups & (NY_GROUP_GRAPH | NY_GROUP_FIT))) return NY_OK;
     return ny_fail_value(options->ctx, "edge-weights",
                          graph ? "lengths or affinity" : "heat or binary", weights);
@@ -398,17 +370,12 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     err = check_apart(options, fits ? groups | NY_GROUP_UPDATE : groups);
     if (!err) err = check_acts(options, groups);
     if (!err && fits) err = check_map(options);
-    if (!err) err = check_limits(options, groups);
     if (!err && selects) err = check_selection(options, groups);
     if (!err && selects) err = check_affine(options, groups);
-    if (!err && fits && is(typed(options, "online"), "yes") && !typed(options, "tolerance") &&
-        rule_of(options)->by_tolerance)
-        err = ny_fail_only(options->ctx, "online", "--tolerance");
-    if (!err && fits && typed(options, "accuracy") && is(typed(options, "check-rows"), "0"))
-        err = ny_fail_beside(options->ctx, "accuracy", "check-rows", "0");
+    if (!err) err = check_needs(options, groups);
     if (!err && fits) err = check_fit(options);
     if (!err && selects)
         err = ny_transport_check(options->ctx, ny_options_get(options, "peers"),
                                  typed(options, "peers-wait"));
-    return err ? err : check_edges(options, groups);
+    return err ? err : check_weights(options, groups);
 }
