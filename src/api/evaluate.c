@@ -6,22 +6,22 @@
 #include "api/call.h"
 #include "api/given.h"
 #include "api/report.h"
+#include "api/option_table.h"
 #include "api/options.h"
 #include "base/memory.h"
 
 static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
-                                               const struct ny_options *options)
+                                               const struct ny_options *options, const char **typed)
 {
-    static const char *const names[NY_EVALUATE_OPTIONS] = {"clusters",      "clusters-to", "n-init",
-                                                           "knn-neighbors", "neighbors",   "sample",
-                                                           "against",       "seed"};
     struct ny_evaluate_settings settings = {.measures = ny_options_text(options, "measures"),
                                             .against = ny_options_text(options, "against"),
-                                            .threads = ny_context_threads(ctx)};
+                                            .threads = ny_context_threads(ctx),
+                                            .typed = typed};
     uint64_t clusters = 0, to = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
 
-    for (size_t i = 0, k = 0; i < NY_EVALUATE_OPTIONS; i++)
-        if (ny_options_is_set(options, names[i])) settings.typed[k++] = names[i];
+    for (int i = 0; ny_option_at(i); i++)
+        if (options->typed[i] && ny_option_at(i)->groups & NY_GROUP_EVALUATE)
+            *typed++ = ny_option_at(i)->name;
     ny_options_size(options, "clusters", &clusters);
     ny_options_size(options, "clusters-to", &to);
     ny_options_size(options, "n-init", &inits);
@@ -50,6 +50,7 @@ static void describe_machine(struct ny_context *ctx, json_t *report)
 int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                 const struct ny_options *options, struct ny_report **report)
 {
+    const char *typed[NY_OPTIONS_MAX + 1] = {0};
     struct ny_evaluate_settings settings;
     struct ny_store *store = NULL;
     const struct ny_shards *shards;
@@ -60,7 +61,7 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    settings = settings_of(context, options);
+    settings = settings_of(context, options, typed);
     err = ny_call_begin(context);
     if (err) return err;
     err = ny_options_check(options, NY_GROUP_EVALUATE);

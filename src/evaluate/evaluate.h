@@ -9,8 +9,6 @@
 #include "evaluate/row_classes.h"
 #include "evaluate/cloud.h"
 
-enum { NY_EVALUATE_OPTIONS = 8 }; /* beside measures */
-
 struct ny_evaluate_settings {
     const char *measures; /* names of measures or of their keys, cut at commas; "all": those that
                            * apply, and "labels": all that need them */
@@ -23,7 +21,7 @@ struct ny_evaluate_settings {
     const char *against;  /* another result, as a reference; NULL: none */
     uint64_t seed;
     unsigned threads;
-    const char *typed[NY_EVALUATE_OPTIONS + 1]; /* of the options above, NULL-terminated */
+    const char *const *typed; /* of the options above, NULL-terminated */
 };
 
 struct ny_measure;
