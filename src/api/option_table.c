@@ -269,7 +269,7 @@
       "and %), count them from 0. Without weights, lengths are 1. An edge in one direction "       \
       "counts in both. Nodes are the rows of STORE; if there is no STORE, one without points "     \
       "is made",                                                                                   \
-      .apart = "sweep")                                                                            \
+      .apart = "sweep", .digest = true)                                                            \
     X("nodes", NY_COUNT, 1, true, "N", NULL, GRAPHS, GRAPH | RARE,                                 \
       "with --edges: number of nodes. Default: the size of the matrix or, for text, one more "     \
       "than the largest node",                                                                     \

@@ -27,6 +27,7 @@ struct ny_option_rule {
     const struct ny_param *param; /* what kernels list; NULL: an option of the table */
     double most;                  /* of a count; 0: no bound */
     const char *apart;            /* "a|b": these exclude it */
+    bool digest;                  /* of a file, which differs by what it holds, not by its name */
     const char *needs;            /* it acts only with this one, where that can act */
 };
 

@@ -182,13 +182,6 @@ const char *ny_options_other(const json_t *stored, const json_t *other)
     return NULL;
 }
 
-/* Tells whether the option names a file that is known by its digest, wherever it lies. Python
- * writes a matrix of edges to a temporary file. */
-static bool by_digest(const char *name)
-{
-    return strcmp(name, "edges") == 0;
-}
-
 /* Tells whether the option makes a map of a kernel one of a graph, whose options count from then
  * on. */
 static bool makes_graph(const char *name)
@@ -207,13 +200,14 @@ static const char *value_in(const json_t *identity, const struct ny_option_info 
 }
 
 /* Tells whether two identities differ in an option that counts in the first. */
-static bool differs(const json_t *now, const json_t *stored, const struct ny_option_info *info)
+static bool differs(const json_t *now, const json_t *stored, int index)
 {
+    const struct ny_option_info *info = ny_option_at(index);
     const char *value = value_in(now, info), *then = value_in(stored, info);
 
     if (!json_object_get(now, info->name) && !makes_graph(info->name)) return false;
     if (!value && !json_object_get(stored, info->name)) return false; /* an option of later days */
-    return !same(value, then) && !(value && then && by_digest(info->name));
+    return !same(value, then) && !(value && then && ny_option_rule(index)->digest);
 }
 
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
@@ -224,7 +218,7 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
     const struct ny_option_info *info;
 
     for (int i = 0; now && (info = ny_option_at(i)); i++) {
-        if (!differs(now, stored, info)) continue;
+        if (!differs(now, stored, i)) continue;
         append(&line, line.length ? ", " : "");
         append(&line, info->name);
         append(&line, ": ");
