@@ -115,6 +115,7 @@ void ny_model_free(struct ny_model *model)
     ny_free(model->ctx, model->image);
     ny_free(model->ctx, model->fitted.mean);
     ny_free(model->ctx, model->fitted.spread);
+    ny_free(model->ctx, model->fitted.shrinkage);
     ny_free(model->ctx, model->fitted.figure);
     ny_degrees_release(&model->degrees, model->ctx);
     ny_coordinates_release(&model->coordinates, model->ctx);

@@ -19,11 +19,13 @@ struct ny_fitted_rows {
                        * where the result of the fit has opened the model */
     double *mean;     /* then μ of the features, d numbers; NULL: 0, or centred as they are read */
     double *spread;   /* and Σy²/n along each component, p numbers */
-    double whole;     /* the mean of ‖φ − μ‖², or of k(x,x) */
-    double share;     /* the share of it that is left out */
-    uint64_t rows;    /* of the fit; 0: not known */
-    size_t count;     /* of them, that were looked at; 0: nothing is learnt */
-    double *figure;   /* of each, what is left out, ascending; of variance as many along, too */
+    double *shrinkage; /* of genotypes: what coordinates of new rows are of those of the fit, p
+                        * numbers; 0: along a component of noise; NULL: not known */
+    double whole;      /* the mean of ‖φ − μ‖², or of k(x,x) */
+    double share;      /* the share of it that is left out */
+    uint64_t rows;     /* of the fit; 0: not known */
+    size_t count;      /* of them, that were looked at; 0: nothing is learnt */
+    double *figure;    /* of each, what is left out, ascending; of variance as many along, too */
 };
 
 struct ny_model {

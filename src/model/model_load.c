@@ -35,16 +35,32 @@ static int load_mean(struct ny_model *model, const struct ny_keep *keep, const j
     return err;
 }
 
+/* The shrinkage of genotypes, which the report has for components above noise (spectral/bulk.h). */
+static int load_shrinkage(struct ny_model *model, const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    const json_t *shrinkage = json_object_get(report, "component_shrinkage");
+
+    if (!json_is_array(shrinkage)) return NY_OK;
+    model->fitted.shrinkage = ny_calloc(model->ctx, NY_MEM_MODEL, model->p, sizeof(double));
+    if (!model->fitted.shrinkage) return NY_EBUDGET;
+    for (size_t k = 0; k < model->p; k++)
+        model->fitted.shrinkage[k] = json_number_value(json_array_get(shrinkage, k));
+    return NY_OK;
+}
+
 /* Finds what rows lie about, where the features of the kernel are the rows themselves. */
 static int load_fitted(struct ny_model *model, const struct ny_keep *keep, const json_t *record)
 {
     const struct ny_kernel *kernel = model->spec.kernel;
     bool of_rows = kernel == ny_kernel_find("linear") || kernel == ny_kernel_find("cosine");
+    int err = NY_OK;
 
     model->fitted.rows = ny_record_fitted(record);
     model->fitted.by_variance =
         model->map && !model->degrees.v && (of_rows || kernel->base == NY_BASE_COORDINATE);
-    if (!model->fitted.by_variance || !kernel->features || !model->map->additive) return NY_OK;
+    if (model->spec.dtype == NY_GENOTYPE) err = load_shrinkage(model, record);
+    if (err || !model->fitted.by_variance || !kernel->features || !model->map->additive) return err;
     return load_mean(model, keep, record);
 }
 

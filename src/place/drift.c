@@ -5,6 +5,10 @@
  * it is more than λ √(1/n + 1/m) with probability 2 exp(−2λ²) at most, for n and m rows that are
  * drawn alike; two figures have twice that.
  *
+ * New rows of genotypes lie closer to the mean than those of the fit, along components above noise
+ * by their shrinkage, and anywhere along those of noise, which therefore do not count. What a row
+ * leaves out is that of the genotypes that are there, as if all were.
+ *
  * Landmarks leave nothing out of themselves: rows that are landmarks count in neither distribution.
  * A drift that cannot be measured, for numerical reasons or lack of memory, is not known, and no
  * error, since the rows have been placed.
@@ -24,6 +28,11 @@ enum { LANDMARKS_MAX = 1024 };
 /* The one threshold: the guide (every-night.md) says which changes of real data it tells. And 1.83
  * is the λ of one false alarm in 200 by chance. */
 static const double drift_most = 0.35, drift_chance = 1.83;
+
+/* Residuals of genotypes scatter so little that errors of the frequencies of a small fit would be a
+ * drift: figures that differ by less than this margin are alike. Coordinates are mostly noise if
+ * less than this share of the genotypes is there. */
+static const double genotype_margin = 1.1, genotype_share = 0.25;
 
 /* Less than these shares of a mean, of all and of the first component, is rounding. */
 static const double figure_least = 1e-6, spread_least = 0x1p-20;
@@ -106,13 +115,42 @@ static int find_residuals(struct measured *rows, struct ny_source *source)
     return err;
 }
 
+/* Returns the share of a row's genotypes that is there, of the variants that the model uses. */
+static double share_there(const struct measured *rows, size_t row)
+{
+    const struct ny_geometry *geometry = rows->spec->geometry;
+    const uint8_t *genotypes = (const uint8_t *)rows->sample->rows + row * geometry->d;
+    size_t used = 0, there = 0;
+
+    for (size_t j = 0; j < geometry->d; j++) {
+        if (geometry->factor[j] == 0) continue;
+        used++;
+        there += genotypes[j] != NY_GENOTYPE_MISSING;
+    }
+    return used ? (double)there / (double)used : 0;
+}
+
+/* Makes up for missing genotypes; a row with few of the others gets 0, and does not count. */
+static void complete(struct measured *rows)
+{
+    for (size_t i = 0; i < rows->sample->count; i++) {
+        double share = share_there(rows, i);
+
+        rows->whole[i] = share < genotype_share ? 0 : rows->whole[i] / share;
+    }
+}
+
 /* Places the rows along the components. */
 static int find_coordinates(struct measured *rows, struct ny_source *source)
 {
+    int err;
+
     rows->along =
         ny_lay(&rows->own, NY_MEM_OTHER, rows->sample->count * rows->model->p, sizeof(double));
     if (!rows->along) return NY_EBUDGET;
-    return ny_spread_rows(rows->model, rows->spec, source, rows->along, rows->whole);
+    err = ny_spread_rows(rows->model, rows->spec, source, rows->along, rows->whole);
+    if (!err && rows->spec->dtype == NY_GENOTYPE) complete(rows);
+    return err;
 }
 
 static int find(struct measured *rows, struct ny_raw_rows landmarks)
@@ -194,6 +232,7 @@ static void make_figures(struct measured *rows)
             along = along_of(rows, rows->along + i * p, &kept);
             rows->left[i] = fmax(0, rows->whole[i] - kept);
         }
+        if (rows->spec->dtype == NY_GENOTYPE && rows->whole[i] == 0) continue;
         if (rows->left[i] <= figure_least * whole && is_landmark(rows, i)) continue;
         rows->figure[rows->count] = fmax(rows->left[i] / whole, figure_least);
         rows->figure[all + rows->count++] = along;
@@ -214,6 +253,16 @@ static double sum_of(const double *values, size_t count)
 
 /* ---- rows of the fit ------------------------------------------------------------------------ */
 
+/* Takes the coordinates that genotypes of the fit would have as new rows; 0: not known. */
+static void shrink(struct measured *rows)
+{
+    const double *shrinkage = rows->model->fitted.shrinkage;
+    size_t p = rows->model->p;
+
+    for (size_t i = 0; i < rows->sample->count * p; i++)
+        rows->along[i] *= shrinkage ? shrinkage[i % p] : 0;
+}
+
 /* Sets the mean y² along the components. */
 static int find_spread(struct ny_model *model, const struct measured *rows)
 {
@@ -229,9 +278,10 @@ static int find_spread(struct ny_model *model, const struct measured *rows)
 }
 
 /* Tells whether what is left out is a share: not where coordinates are of features that are centred
- * over the landmarks, whose mean is not known. */
+ * over the landmarks, whose mean is not known, nor of genotypes whose shrinkage is not known. */
 static bool has_share(const struct ny_model *model)
 {
+    if (model->spec.dtype == NY_GENOTYPE && !model->fitted.shrinkage) return false;
     return !model->fitted.by_variance || model->fitted.mean || !model->map->additive ||
            model->spec.kernel->base == NY_BASE_COORDINATE;
 }
@@ -242,6 +292,7 @@ static int learn(struct ny_model *model, struct measured *rows)
     double whole;
     int err = find(rows, ny_model_rows(model));
 
+    if (!err && rows->spec->dtype == NY_GENOTYPE) shrink(rows);
     if (!err) err = find_spread(model, rows);
     if (err) return err;
     whole = sum_of(rows->whole, rows->sample->count);
@@ -272,13 +323,31 @@ int ny_drift_learn(struct ny_model *model, struct ny_rows *X, const struct ny_dr
     int err;
 
     if (!model->fitted.by_variance && !(model->landmarks || model->sparse.row)) return NY_OK;
-    if (model->spec.dtype == NY_GENOTYPE) return NY_OK; /* what is missing changes all figures */
+    if (model->spec.dtype == NY_GENOTYPE &&
+        (!model->fitted.by_variance || model->spec.kernel->unit_rows))
+        return NY_OK; /* what is missing changes all figures */
     err = ny_drift_sample_fitted(&sample, model, X);
     if (!err && sample.count) err = learn(model, &fitted);
     ny_layout_free(&fitted.own);
     ny_free(model->ctx, fitted.figure);
     ny_drift_sample_release(&sample);
     return forgive(model->ctx, err);
+}
+
+/* Returns the distance of what is left out, beyond the margin of genotypes; the figures of the new
+ * rows are multiplied on the way. */
+static double distance_left(const struct ny_fitted_rows *fitted, struct measured *new)
+{
+    double margin = new->spec->dtype == NY_GENOTYPE ? genotype_margin : 1;
+    double both = margin * margin, larger;
+
+    for (size_t i = 0; i < new->count; i++)
+        new->figure[i] /= margin;
+    larger = ny_drift_distance(fitted->figure, fitted->count, new->figure, new->count, true);
+    for (size_t i = 0; i < new->count; i++)
+        new->figure[i] *= both;
+    return fmax(larger,
+                ny_drift_distance(new->figure, new->count, fitted->figure, fitted->count, true));
 }
 
 int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec *spec,
@@ -296,6 +365,7 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
     err = find(&new, landmarks);
     if (err) goto done;
     make_figures(&new);
+    if (new.along && !new.count) goto done; /* hardly any genotypes are there */
     drift->fitted = fitted->share;
     if (!isnan(fitted->share))
         drift->share = sum_of(new.left, sample->count) / sum_of(new.whole, sample->count);
@@ -304,8 +374,7 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
     for (size_t i = 0; i < sample->count; i++)
         above += new.left[i] > how->tolerance;
     if (!isnan(how->tolerance) && !new.taken) drift->above = (double)above / (double)sample->count;
-    drift->distance =
-        ny_drift_distance(fitted->figure, fitted->count, new.figure, new.count, false);
+    drift->distance = distance_left(fitted, &new);
     if (new.along)
         drift->distance =
             fmax(drift->distance, ny_drift_distance(fitted->figure + fitted->count, fitted->count,

@@ -7,7 +7,7 @@
 #include "stream/source.h"
 
 /* Places the `count` rows of a source, which `spec` describes: row i gets p numbers of `along`, its
- * coordinates, and distance[i] = ‖φ − μ‖². */
+ * coordinates, which make up for missing genotypes, and distance[i] = ‖φ − μ‖². */
 int ny_spread_rows(const struct ny_model *model, const struct ny_columns_spec *spec,
                    struct ny_source *rows, double *along, double *distance);
 

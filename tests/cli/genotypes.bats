@@ -48,6 +48,61 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     [ "$(wc -l <new.eigenvec)" = 4 ]
 }
 
+# exchanged FROM TO EVERY: TO.bed has the samples of FROM.bed, and one in EVERY variants with its
+# alleles exchanged in the .bim alone.
+exchanged() {
+    cp "$1.bed" "$2.bed"
+    cp "$1.fam" "$2.fam"
+    awk -v OFS='\t' -v every="$3" 'NR % every == 0 { a = $5; $5 = $6; $6 = a } 1' "$1.bim" >"$2.bim"
+}
+
+@test "drift: further samples are like those of the fit, and with alleles exchanged they are not" {
+    local PATH=$NYSTREAM_BUILD/data-tools:$PATH name told="from the rows of the fit: 1.00 (0: alike, 1: wholly apart):"
+    data cohort
+    genotypes -o flat --samples 300 --variants 4000 --fst 0
+    nystream import flat.nys flat.bed -q
+    nystream fit flat.nys pca --map pca --components 6 -q # no component stands out of noise
+    for name in 0 0.3 0.7; do
+        genotypes -o new --samples 150 --first 900 --variants 4000 --missing $name
+        ny -0 transform cohort.nys pca --input new.bed -o new.eigenvec --json
+        [ -z "$stderr" ]
+        fields drift_rows=150
+        awk -v d="$(field "$output" drift)" 'BEGIN { exit !(d < 0.3) }'
+        for every in 1 2 10; do
+            exchanged new bad $every
+            ny -0 transform cohort.nys pca --input bad.bed -o new.eigenvec -q
+            says "warning: drift of bad.bed $told"
+        done
+    done
+    genotypes -o new --samples 150 --first 300 --variants 4000 --fst 0
+    ny -0 transform flat.nys pca --input new.bed -o new.eigenvec -q
+    [ -z "$stderr" ]
+    exchanged new bad 2
+    ny -0 transform flat.nys pca --input bad.bed -o new.eigenvec -q
+    says "warning: drift of bad.bed $told"
+}
+
+@test "drift of genotypes: an update tells it as transform does, and rows with few genotypes do not count" {
+    local PATH=$NYSTREAM_BUILD/data-tools:$PATH placed
+    data cohort
+    genotypes -o new --samples 150 --first 900 --variants 4000 --missing 0.2
+    exchanged new bad 2
+    for name in new bad; do
+        cp -r cohort.nys $name.nys
+        ny -0 transform $name.nys pca --input $name.bed -o new.eigenvec --json
+        placed=$output
+        nystream import $name.nys $name.bed --append -q
+        ny -0 fit $name.nys pca --update frozen -q
+        if [ $name = new ]; then [ -z "$stderr" ]; else says "warning: drift of the new rows from the rows of the fit: 1.00"; fi
+        ny -0 info $name.nys pca --json
+        fields "drift=$(field "$placed" drift)" "drift_trace_error=$(field "$placed" drift_trace_error)"
+    done
+    genotypes -o few --samples 150 --first 900 --variants 4000 --missing 0.9
+    ny -0 transform cohort.nys pca --input few.bed -o new.eigenvec --json
+    [ -z "$stderr" ]
+    fields drift=null
+}
+
 @test "a store of genotypes takes two bits a genotype" {
     data cohort.nys
     nystream verify cohort.nys -q
