@@ -6,8 +6,9 @@
  * drawn alike; two figures have twice that.
  *
  * New rows of genotypes lie closer to the mean than those of the fit, along components above noise
- * by their shrinkage, and anywhere along those of noise, which therefore do not count. What a row
- * leaves out is that of the genotypes that are there, as if all were.
+ * by their shrinkage, and anywhere along those of noise, which therefore do not count. But they may
+ * be those of the fit again: the smaller drift counts. What is left out of a row is that of the
+ * genotypes that are there, as if all were.
  *
  * Landmarks leave nothing out of themselves: rows that are landmarks count in neither distribution.
  * A drift that cannot be measured, for numerical reasons or lack of memory, is not known, and no
@@ -225,6 +226,7 @@ static void make_figures(struct measured *rows)
     double whole = rows->model->fitted.whole;
     size_t p = rows->model->p, all = rows->sample->count;
 
+    rows->count = 0;
     for (size_t i = 0; i < all; i++) {
         double kept, along = 0;
 
@@ -253,7 +255,7 @@ static double sum_of(const double *values, size_t count)
 
 /* ---- rows of the fit ------------------------------------------------------------------------ */
 
-/* Takes the coordinates that genotypes of the fit would have as new rows; 0: not known. */
+/* Shrinks coordinates of genotypes of the fit to those of new rows; 0: not known. */
 static void shrink(struct measured *rows)
 {
     const double *shrinkage = rows->model->fitted.shrinkage;
@@ -350,6 +352,16 @@ static double distance_left(const struct ny_fitted_rows *fitted, struct measured
                 ny_drift_distance(new->figure, new->count, fitted->figure, fitted->count, true));
 }
 
+/* Returns the larger distance of the figures of new rows. */
+static double distance_of(const struct ny_fitted_rows *fitted, struct measured *new)
+{
+    double left = distance_left(fitted, new);
+
+    if (!new->along) return left;
+    return fmax(left, ny_drift_distance(fitted->figure + fitted->count, fitted->count,
+                                        new->figure + new->count, new->count, false));
+}
+
 int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec *spec,
                      struct ny_raw_rows landmarks, const struct ny_drift_how *how,
                      const struct ny_drift_sample *sample, struct ny_drift *drift)
@@ -374,11 +386,12 @@ int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec 
     for (size_t i = 0; i < sample->count; i++)
         above += new.left[i] > how->tolerance;
     if (!isnan(how->tolerance) && !new.taken) drift->above = (double)above / (double)sample->count;
-    drift->distance = distance_left(fitted, &new);
-    if (new.along)
-        drift->distance =
-            fmax(drift->distance, ny_drift_distance(fitted->figure + fitted->count, fitted->count,
-                                                    new.figure + new.count, new.count, false));
+    drift->distance = distance_of(fitted, &new);
+    if (spec->dtype == NY_GENOTYPE) { /* or they are rows of the fit themselves */
+        shrink(&new);
+        make_figures(&new);
+        drift->distance = fmin(drift->distance, distance_of(fitted, &new));
+    }
 done:
     ny_layout_free(&new.own);
     ny_free(model->ctx, new.figure);

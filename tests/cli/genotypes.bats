@@ -82,6 +82,19 @@ exchanged() {
     says "warning: drift of bad.bed $told"
 }
 
+@test "drift of genotypes: the samples of the fit themselves, which do not shrink, are no drift" {
+    local PATH=$NYSTREAM_BUILD/data-tools:$PATH file
+    genotypes -o weak --samples 200 --variants 5000 --fst 0.01
+    genotypes -o new --samples 150 --first 200 --variants 5000 --fst 0.01
+    nystream import weak.nys weak.bed -q
+    nystream fit weak.nys pca --map pca --components 6 -q
+    for file in weak new; do
+        ny -0 transform weak.nys pca --input $file.bed -o new.eigenvec --json
+        [ -z "$stderr" ]
+        awk -v d="$(field "$output" drift)" 'BEGIN { exit !(d < 0.25) }'
+    done
+}
+
 @test "drift of genotypes: an update tells it as transform does, and rows with few genotypes do not count" {
     local PATH=$NYSTREAM_BUILD/data-tools:$PATH placed
     data cohort
