@@ -30,9 +30,9 @@ enum { LANDMARKS_MAX = 1024 };
  * is the λ of one false alarm in 200 by chance. */
 static const double drift_most = 0.35, drift_chance = 1.83;
 
-/* Residuals of genotypes scatter so little that errors of the frequencies of a small fit would be a
- * drift: figures that differ by less than this margin are alike. Coordinates are mostly noise if
- * less than this share of the genotypes is there. */
+/* Figures of genotypes scatter so little that errors of the frequencies and the shrinkage of a
+ * small fit would be a drift: those that differ by less than this margin are alike. Coordinates are
+ * mostly noise if less than this share of the genotypes is there. */
 static const double genotype_margin = 1.1, genotype_share = 0.25;
 
 /* Less than these shares of a mean, of all and of the first component, is rounding. */
@@ -336,30 +336,30 @@ int ny_drift_learn(struct ny_model *model, struct ny_rows *X, const struct ny_dr
     return forgive(model->ctx, err);
 }
 
-/* Returns the distance of what is left out, beyond the margin of genotypes; the figures of the new
- * rows are multiplied on the way. */
-static double distance_left(const struct ny_fitted_rows *fitted, struct measured *new)
+/* Returns the distance of figures, and multiplies those of the new rows: each is taken for any
+ * number within the margin. */
+static double distance_beyond(double margin, const double *fitted, size_t fitted_count, double *new,
+                              size_t count)
 {
-    double margin = new->spec->dtype == NY_GENOTYPE ? genotype_margin : 1;
     double both = margin * margin, larger;
 
-    for (size_t i = 0; i < new->count; i++)
-        new->figure[i] /= margin;
-    larger = ny_drift_distance(fitted->figure, fitted->count, new->figure, new->count, true);
-    for (size_t i = 0; i < new->count; i++)
-        new->figure[i] *= both;
-    return fmax(larger,
-                ny_drift_distance(new->figure, new->count, fitted->figure, fitted->count, true));
+    for (size_t i = 0; i < count; i++)
+        new[i] /= margin;
+    larger = ny_drift_distance(fitted, fitted_count, new, count, true);
+    for (size_t i = 0; i < count; i++)
+        new[i] *= both;
+    return fmax(larger, ny_drift_distance(new, count, fitted, fitted_count, true));
 }
 
 /* Returns the larger distance of the figures of new rows. */
 static double distance_of(const struct ny_fitted_rows *fitted, struct measured *new)
 {
-    double left = distance_left(fitted, new);
+    double margin = new->spec->dtype == NY_GENOTYPE ? genotype_margin : 1;
+    double left = distance_beyond(margin, fitted->figure, fitted->count, new->figure, new->count);
 
     if (!new->along) return left;
-    return fmax(left, ny_drift_distance(fitted->figure + fitted->count, fitted->count,
-                                        new->figure + new->count, new->count, false));
+    return fmax(left, distance_beyond(margin, fitted->figure + fitted->count, fitted->count,
+                                      new->figure + new->count, new->count));
 }
 
 int ny_drift_measure(const struct ny_model *model, const struct ny_columns_spec *spec,
