@@ -24,7 +24,11 @@ enum { READERS_MANY = READERS_MAX / 2 };
 /* Bytes of LMDB's lock file for so many readers: a cache line each, and the head. */
 enum { LOCK_BYTES = (READERS_MAX - 1) * 64 + 192 };
 
-static const size_t map_least = (size_t)1 << 30, map_default = (size_t)1 << 38;
+/* Address space of a process has 47 bits: the first environments get large maps, which need not
+ * grow, and all others fit as well. */
+enum { LARGE_MAPS = 128 };
+static const size_t map_least = (size_t)1 << 30, map_large = (size_t)1 << 38;
+static const size_t map_small = (size_t)1 << 35;
 
 static struct ny_env registry[ENVIRONMENTS_MAX];
 
@@ -255,16 +259,19 @@ static int reserve_lock_file(struct ny_context *ctx, const char *directory)
     return ny_env_fail(ctx, path, "create", code);
 }
 
-/* Chooses the bytes of the map, and the least that will do. Of a limited address space (ulimit -v)
- * it takes no more than a share where that is enough, since other tables and all that is computed
- * need some, too. */
-static void choose_map(uint64_t file_bytes, size_t *bytes, size_t *least)
+/* Chooses the bytes of the map of a slot, and the least that will do. Of a limited address space
+ * (ulimit -v) it takes no more than a share where that is enough, since other tables and all that
+ * is computed need some, too. */
+static void choose_map(const struct ny_env *env, uint64_t file_bytes, size_t *bytes, size_t *least)
 {
     const size_t share = 8;
+    size_t usual = map_small;
     struct rlimit space;
 
+    for (size_t i = 0; i < LARGE_MAPS; i++)
+        if (env == &registry[i]) usual = map_large;
     *least = 2 * file_bytes > map_least ? (size_t)(2 * file_bytes) : map_least;
-    *bytes = 4 * file_bytes > map_default ? (size_t)(4 * file_bytes) : map_default;
+    *bytes = 4 * file_bytes > usual ? (size_t)(4 * file_bytes) : usual;
     if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur / share >= *bytes) return;
     *bytes = space.rlim_cur / share / map_least * map_least;
     if (*bytes < *least) *bytes = *least;
@@ -279,7 +286,7 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
     int code, err = flags & MDB_NOLOCK ? NY_OK : reserve_lock_file(ctx, directory);
 
     if (err) return err;
-    choose_map(file_bytes, &bytes, &least);
+    choose_map(env, file_bytes, &bytes, &least);
     for (;; bytes = bytes / 2 > least ? bytes / 2 : least) {
         code = mdb_env_create(&env->lmdb);
         if (code) break;
