@@ -48,7 +48,7 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     if (!path)
         return ny_fail(context, NY_EUSAGE,
                        "name a STORE to plan for, or give --shape ROWS,COLUMNS");
-    return ny_shards_open(store, context, path, NULL);
+    return ny_shards_open_steady(store, context, path);
 }
 
 /* Warns of components that no fit of these columns can find, as the fit itself does at its end. */

@@ -15,7 +15,7 @@ int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const cha
     err = ny_whole_has(ctx, path, name, &whole);
     if (!err) err = ny_shards_read(&shards, ctx, path);
     if (err) return err;
-    return whole ? ny_whole_of(out, shards) : ny_shards_set(out, shards);
+    return whole ? ny_whole_of(out, shards) : ny_shards_set(out, shards, false);
 }
 
 int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path,
@@ -28,6 +28,21 @@ int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *pa
     if (!err) return NY_OK;
     ny_store_close(*out);
     *out = NULL;
+    return err;
+}
+
+int ny_shards_open_steady(struct ny_store **out, struct ny_context *ctx, const char *path)
+{
+    struct ny_shards *shards;
+    int err;
+
+    *out = NULL;
+    if (!ny_shards_at(path)) return ny_store_open(out, ctx, path);
+    err = ny_shards_read(&shards, ctx, path);
+    if (err) return err;
+    err = ny_shards_complete(shards);
+    if (!err) return ny_shards_set(out, shards, true);
+    ny_shards_free(shards);
     return err;
 }
 

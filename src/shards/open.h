@@ -20,6 +20,8 @@ int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way 
  * (shards/whole.h). NY_EUSAGE where not all shards are there. */
 int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path,
                    const char *name);
+/* Opens a store, or all shards of one, whose rows may then be read in passes, too. */
+int ny_shards_open_steady(struct ny_store **out, struct ny_context *ctx, const char *path);
 /* Opens a store, or those of its shards that are there, likewise. */
 int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path,
                         const char *name);

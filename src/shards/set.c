@@ -8,7 +8,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 
-enum { OPEN_MAX = 8 };
+enum { OPEN_MAX = 8, STEADY_MAX = 1000 }; /* a process can have 1,024 stores */
 
 /* A store that is open. */
 struct kept {
@@ -131,12 +131,16 @@ static int open_there(struct opened **out, struct ny_shards *shards, bool all)
                                       sizeof(*opened) + kept * sizeof(struct kept) +
                                           room * (4 * sizeof(uint64_t) + sizeof(unsigned)));
     uint64_t *first;
-    int err;
+    int err = opened ? NY_OK : NY_EBUDGET;
 
     *out = NULL;
-    if (!opened) {
+    if (opened && all && shards->there > STEADY_MAX)
+        err = ny_fail(ctx, NY_EUSAGE, "graphs and their maps take at most %d shards; %s has %u",
+                      STEADY_MAX, shards->path, shards->there);
+    if (err) {
+        ny_free(ctx, opened);
         ny_shards_free(shards);
-        return NY_EBUDGET;
+        return err;
     }
     opened->shards = shards;
     opened->all = all;
@@ -158,10 +162,10 @@ static int open_there(struct opened **out, struct ny_shards *shards, bool all)
     return err;
 }
 
-int ny_shards_set(struct ny_store **out, struct ny_shards *shards)
+int ny_shards_set(struct ny_store **out, struct ny_shards *shards, bool steady)
 {
     struct opened *opened;
-    int err = open_there(&opened, shards, false);
+    int err = open_there(&opened, shards, steady);
 
     if (err) return err;
     err = ny_store_open_set(out, opened->shards->ctx, opened->shards->path, &opened->set);

@@ -5,8 +5,9 @@
 #include "shards/shards.h"
 
 /* Opens the shards that are there, which were read, as one (store/store.h, struct ny_set), for what
- * only reads; takes `shards` over, also after a failure. */
-int ny_shards_set(struct ny_store **out, struct ny_shards *shards);
+ * only reads; takes `shards` over, also after a failure. `steady`: all stay open, so that threads
+ * may read from them in passes. */
+int ny_shards_set(struct ny_store **out, struct ny_shards *shards, bool steady);
 /* Lends the rows of all shards to a store without rows (ny_store_lend_set()), which closes them;
  * takes `shards` over, also after a failure. */
 int ny_shards_lend(struct ny_store *store, struct ny_shards *shards);

@@ -6,9 +6,6 @@
 
 #include "shards/set.h"
 
-/* Each shard is open with two environments, of which a process can have about a thousand. */
-enum { SHARDS_MAX = 500 };
-
 bool ny_whole_path(const char *path, char whole[PATH_MAX])
 {
     struct stat info;
@@ -71,9 +68,6 @@ int ny_whole_of(struct ny_store **out, struct ny_shards *shards)
     int err = ny_shards_complete(shards);
 
     *out = NULL;
-    if (!err && shards->count > SHARDS_MAX)
-        err = ny_fail(ctx, NY_EUSAGE, "graphs and their maps take at most %d shards; %s has %u",
-                      SHARDS_MAX, shards->path, shards->count);
     ny_whole_path(shards->path, path);
     if (!err) err = ny_store_create(out, ctx, path);
     if (err) {

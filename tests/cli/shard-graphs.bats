@@ -85,6 +85,8 @@ same() {
         ny -8 fit big map${#options} $options --memory $((least - 100000))
         nystream fit big map${#options} $options --memory "$least" -q
     done
+    cmp <(nystream plan sparse --gamma-grid 0.01,0.1 --scale idf) \
+        <(nystream plan spread --gamma-grid 0.01,0.1 --scale idf) # weights are counted in a pass
     [ "$(ls big)" = "$(printf '%s\n' shard-0000{0,1,2} shards shards.lock whole)" ]
 }
 
@@ -165,4 +167,14 @@ same() {
     writes map.npy "big map"
     nystream compact big -q
     writes map.npy "big map"
+}
+
+# bats test_tags=slow
+@test "a process maps more shards than its address space has large maps for" {
+    npy_u8 552960 1 >rows.npy # 270 units
+    nystream import many rows.npy --shards 270 -q
+    echo "0 552959 2" >edges.txt
+    nystream graph many far --edges edges.txt -q 2>/dev/null
+    ny -0 path many far --from 0 --to 552959
+    [ "$output" = $'0\t0\n552959\t2' ]
 }
