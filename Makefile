@@ -14,7 +14,7 @@ INSTALL ?= install
 PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo
 LINKED   := $(filter-out cairo,$(PACKAGES)) # cairo is loaded when something is drawn
 say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
-WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2 -Werror=implicit-function-declaration
 # Constants are enums here, and clang warns from 19 on where one is multiplied by a double.
 WARNINGS += $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),-Wno-unknown-warning-option -Wno-enum-float-conversion)
 CFLAGS  ?= -O3 -g1

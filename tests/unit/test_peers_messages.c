@@ -47,7 +47,7 @@ static int make_rounds(struct ny_context *own, unsigned rank, unsigned ranks)
     unsigned mine = rank, all[RANKS_MAX], files = 0;
     size_t sizes[RANKS_MAX];
     OWNED(ny_transport) *transport = NULL;
-    char command[160];
+    char command[256];
     int err = open_rank(&transport, own, rank, ranks);
 
     for (unsigned k = 0; k < ranks; k++)
