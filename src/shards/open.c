@@ -3,8 +3,11 @@
 #include "shards/set.h"
 #include "shards/whole.h"
 
-int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path,
-                        const char *name)
+/* Says what a set has to have: the shards that are there, all of them, or all as steady ones. */
+enum what { SOME, ALL, STEADY };
+
+static int open_as(struct ny_store **out, struct ny_context *ctx, const char *path,
+                   const char *name, enum what what)
 {
     struct ny_shards *shards;
     bool whole;
@@ -15,35 +18,28 @@ int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const cha
     err = ny_whole_has(ctx, path, name, &whole);
     if (!err) err = ny_shards_read(&shards, ctx, path);
     if (err) return err;
-    return whole ? ny_whole_of(out, shards) : ny_shards_set(out, shards, false);
+    if (whole) return ny_whole_of(out, shards);
+    if (what != SOME) err = ny_shards_complete(shards);
+    if (!err) return ny_shards_set(out, shards, what == STEADY);
+    ny_shards_free(shards);
+    return err;
+}
+
+int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path,
+                        const char *name)
+{
+    return open_as(out, ctx, path, name, SOME);
 }
 
 int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path,
                    const char *name)
 {
-    int err = ny_shards_open_some(out, ctx, path, name);
-
-    if (err || !ny_store_set(*out)) return err;
-    err = ny_shards_complete(ny_shards_of(*out));
-    if (!err) return NY_OK;
-    ny_store_close(*out);
-    *out = NULL;
-    return err;
+    return open_as(out, ctx, path, name, ALL);
 }
 
 int ny_shards_open_steady(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
-    struct ny_shards *shards;
-    int err;
-
-    *out = NULL;
-    if (!ny_shards_at(path)) return ny_store_open(out, ctx, path);
-    err = ny_shards_read(&shards, ctx, path);
-    if (err) return err;
-    err = ny_shards_complete(shards);
-    if (!err) return ny_shards_set(out, shards, true);
-    ny_shards_free(shards);
-    return err;
+    return open_as(out, ctx, path, NULL, STEADY);
 }
 
 int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way way,

@@ -267,3 +267,23 @@ END
 ends_at() {
     SYNC=$1 LD_PRELOAD=$PWD/ends.so "${@:2}"
 }
+
+# fits_through_kills STORE SHARD NAME OPTIONS…: fits until it is done, ended by KILL and TERM in turn,
+# later each time; every third time SHARD begins anew. $kills counts them.
+fits_through_kills() {
+    local store=$1 shard=$2 name=$3 wait=40 pid code
+    shift 3
+    kills=0
+    while :; do
+        nystream fit "$store" "$name" "$@" -q 2>err &
+        pid=$!
+        sleep "0.$(printf %03d $wait)"
+        kill -$( ((kills % 2)) && echo TERM || echo KILL) $pid 2>/dev/null || true
+        code=0
+        wait $pid 2>/dev/null || code=$?
+        [ $code -ne 0 ] || return 0
+        [ $code -ge 129 ] || { cat err >&2; return 1; }
+        [ $((kills % 3)) -ne 2 ] || nystream rm "$store/$shard" "$name" -q || true
+        kills=$((kills + 1)) wait=$((wait < 930 ? wait + 70 : 999))
+    done
+}

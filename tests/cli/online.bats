@@ -164,20 +164,9 @@ END
 # bats test_tags=slow
 @test "shards that are killed on their way end with the bytes of one store" {
     both_stores
-    local options="--online --tolerance 1e-3 --components 3 --threads 1" kills=0 wait=40 pid code
+    local options="--online --tolerance 1e-3 --components 3 --threads 1"
     nystream fit big.nys on $options -q
-    while :; do
-        nystream fit shards on $options -q 2>err &
-        pid=$!
-        sleep "0.$(printf %03d $wait)"
-        kill -$( ((kills % 2)) && echo TERM || echo KILL) $pid 2>/dev/null || true
-        code=0
-        wait $pid 2>/dev/null || code=$?
-        [ $code -ne 0 ] || break
-        [ $code -ge 129 ] || { cat err; false; }
-        [ $((kills % 3)) -ne 2 ] || nystream rm shards/shard-00001 on -q || true # which begins anew
-        kills=$((kills + 1)) wait=$((wait < 950 ? wait + 60 : 999))
-    done
+    fits_through_kills shards shard-00001 on $options
     [ $kills -ge 2 ]
     same_exports "big.nys on" "shards on"
     same_exports "big.nys on --part landmarks" "shards on --part landmarks"

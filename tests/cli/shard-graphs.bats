@@ -44,6 +44,13 @@ same() {
         both graph way${#options} --neighbors 6 $options
         same way${#options} neighbors distances
     done
+    npy_u8 8192 300 >wide.npy # too wide for a tree: the sieve goes over the rows in passes
+    nystream import wide wide.npy -q
+    nystream import wides wide.npy --shards 4 -q
+    one=wide big=wides
+    both graph sifted --knn sieve
+    same sifted neighbors distances
+    one=one big=big
     seq 0 6498 | awk '{ print $1, $1 + 1, 2 }' >edges.txt
     both graph given --edges edges.txt
     same given components
@@ -132,6 +139,10 @@ same() {
     [ -z "$(nystream list big)" ]
     nystream truncate big/shard-00000 --keep 2200 -q
     nystream graph big near --neighbors 4 -q
+    rm -r big/shard-00001 && tail -n 701 rows.csv >other.csv
+    nystream import big --shard 1/3 other.csv -q # as many rows
+    ny -2 export big near --part neighbors -o other.npy
+    nystream graph big near --neighbors 4 --restart -q
     nystream import big --shard 3/4 rows.csv -q
     ny -2 export big near --part neighbors -o other.npy
     mv big/shard-00003 away

@@ -203,20 +203,9 @@ END
 
 # bats test_tags=slow
 @test "a greedy selection of shards that is killed goes on to the same landmarks" {
-    local options="--select greedy --landmarks 400 --components 2 --threads 1" kills=0 wait=40 pid code
+    local options="--select greedy --landmarks 400 --components 2 --threads 1"
     nystream fit big straight $options -q
-    while :; do
-        nystream fit big map $options -q 2>err &
-        pid=$!
-        sleep "0.$(printf %03d $wait)"
-        kill -$( ((kills % 2)) && echo TERM || echo KILL) $pid 2>/dev/null || true
-        code=0
-        wait $pid 2>/dev/null || code=$?
-        [ $code -ne 0 ] || break
-        [ $code -ge 129 ] || { cat err; false; }
-        [ $((kills % 3)) -ne 2 ] || nystream rm big/shard-00001 map -q || true # which begins anew
-        kills=$((kills + 1)) wait=$((wait < 950 ? wait + 90 : 999))
-    done
+    fits_through_kills big shard-00001 map $options
     [ $kills -ge 2 ]
     same_exports "big straight" "big map"
 }
