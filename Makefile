@@ -257,7 +257,7 @@ $(BUILD)/tests/core/%: tests/core/%.c $(CORE_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(TEST_CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
 	  -Wl,--whole-archive $(CORE_LIB) -Wl,--no-whole-archive $(CORE_LIBS)
-CORE_LIBS := $(filter-out -llmdb -llz4 -lz,$(PACKAGE_LIBS))
+CORE_LIBS := $(filter-out -llmdb -llz4 -lz -ljansson,$(PACKAGE_LIBS))
 $(TESTS) $(LONG_TESTS): TEST_LIBS = -lcmocka
 # More than a hundred programs with the whole library in each: gold takes half the time, where it is.
 $(TESTS): TEST_LINKER = $(GOLD)

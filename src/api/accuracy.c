@@ -16,7 +16,7 @@
 #include "api/announce.h"
 #include "api/forecast.h"
 #include "api/fit_store.h"
-#include "job/fields.h"
+#include "records/fields.h"
 #include "results/record.h"
 
 size_t ny_accuracy_landmarks(const json_t *record)

@@ -12,6 +12,8 @@
 #include "base/budget.h"
 #include "base/decimal.h"
 #include "update/courses.h"
+#include "records/plan.h"
+#include "records/fields.h"
 
 /* Refuses here only a plan that cannot fit, whatever else is given up for it. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)

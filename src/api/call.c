@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "linalg/matrix.h"
-#include "job/fields.h"
+#include "records/fields.h"
 
 int ny_call_begin(struct ny_context *ctx)
 {

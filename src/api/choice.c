@@ -222,12 +222,13 @@ static int read_kept(struct ny_given_choice *given, struct ny_store *store, uint
         err = ny_record_need_done(store, own->name, &record);
     else
         record = json_incref((json_t *)own->record);
-    if (!err && ny_stored_choice_count(record)) {
-        err = ny_stored_choice(&keep, record, d, &given->columns);
+    if (!err && ny_stored_choice_count(ny_record_of(record))) {
+        err = ny_stored_choice(&keep, ny_record_of(record), d, &given->columns);
         given->kept = !own->again;
-        given->choice = (struct ny_column_choice){.rule = NY_CHOOSE_LISTED,
-                                                  .number = ny_stored_choice_count(record),
-                                                  .listed = given->columns};
+        given->choice =
+            (struct ny_column_choice){.rule = NY_CHOOSE_LISTED,
+                                      .number = ny_stored_choice_count(ny_record_of(record)),
+                                      .listed = given->columns};
     }
     json_decref(record);
     return err;
@@ -255,17 +256,20 @@ int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *s
     const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_context *ctx = ny_store_context(store);
     struct ny_rows_info points;
+    struct ny_state state = ny_state_of(ny_record_of(record));
     unsigned char *chosen;
     int err;
 
-    if (given->kept || !given->columns || ny_stored_choice_count(record)) return NY_OK;
+    if (given->kept || !given->columns || ny_stored_choice_count(ny_record_of(record)))
+        return NY_OK;
     err = ny_points_info(store, &points);
     if (err) return err;
     chosen = ny_calloc(ctx, NY_MEM_OTHER, (size_t)points.d, 1);
     if (!chosen) return NY_EBUDGET;
     for (size_t i = 0; i < given->choice.number; i++)
         chosen[given->columns[i]] = 1;
-    err = ny_stored_choice_put(&keep, record, chosen, (size_t)points.d);
+    err = ny_stored_choice_put(&keep, chosen, (size_t)points.d, &state);
+    ny_codec_put(ny_record_of(record), &state);
     ny_free(ctx, chosen);
     return err ? err : ny_record_save(store, name, record);
 }

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "io/memory.h"
 #include "model/extension.h"
-#include "job/fields.h"
+#include "records/fields.h"
 #include "model/map.h"
 #include "spectral/method.h"
 #include "store/store.h"

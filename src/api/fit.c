@@ -29,6 +29,8 @@
 #include "update/courses.h"
 #include "io/identity.h"
 #include "shards/open.h"
+#include "records/plan.h"
+#include "records/begin.h"
 
 /* Opens what a plan is of: a store, or points that are not imported yet. */
 static int open_planned(struct ny_store **store, struct ny_context *context, const char *path,
@@ -227,7 +229,7 @@ static void put_graph(json_t *report, const struct ny_fit_settings *fit)
 {
     json_t *graph = json_object();
 
-    ny_graph_facts_begin(graph, &fit->graph);
+    ny_record_begin_graph(graph, &fit->graph);
     ny_field_set_json(graph, "name", json_null());
     ny_field_set_json(report, "graph", graph);
     if (fit->method) ny_field_set_text(report, "select", fit->rule->name);
@@ -241,7 +243,7 @@ static void put_graph(json_t *report, const struct ny_fit_settings *fit)
 static json_t *record_of(const struct ny_request *request, const struct ny_rows_info *points,
                          json_t *options)
 {
-    json_t *record = ny_job_record_new(points, options, request->kind->name);
+    json_t *record = ny_record_new(points, options, request->kind->name);
     json_t *report = json_object_get(record, "report");
     const struct ny_fit_settings *fit = &request->settings.fit;
     bool embeds = (request->kind->groups & NY_GROUP_FIT) != 0;
@@ -302,7 +304,7 @@ static int keep(struct ny_request *request)
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
 static int announce(struct ny_request *request)
 {
-    const struct ny_state state = ny_state_of(request->record);
+    const struct ny_state state = ny_state_of(ny_record_of(request->record));
     int err;
 
     request->settings.fit.graph.n = ny_job_rows(&state, 0);

@@ -21,11 +21,11 @@ int ny_store_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
                       struct ny_plan *plan)
 {
     struct ny_fit_settings with = *settings;
-    struct ny_named_graph graph = {.record = NULL};
+    struct ny_named_graph graph = {.record.of = NULL};
     int err = open_graph(store, &with, &graph);
 
     if (!err) err = ny_fit_plan(ny_store_rows(store), &with, m, plan);
-    json_decref(graph.record);
+    ny_record_free(graph.record);
     return err;
 }
 
@@ -53,13 +53,14 @@ int ny_store_fit_start(struct ny_store *store, const char *name,
 {
     const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_fit_settings with = *settings;
-    struct ny_named_graph graph = {.record = NULL};
+    struct ny_named_graph graph = {.record.of = NULL};
     int err = open_graph(store, &with, &graph);
 
     if (!err && !settings->map->graph) err = ny_record_check_lost(store, name, record);
     if (!err)
-        err = ny_fit_start(ny_store_rows(store), &keep, &with, record, plan, ny_update_finish);
+        err = ny_fit_start(ny_store_rows(store), &keep, &with, ny_record_of(record), plan,
+                           ny_update_finish);
     if (!err && settings->until_sums) err = note_sums(store, name, record);
-    json_decref(graph.record);
+    ny_record_free(graph.record);
     return err;
 }

@@ -4,6 +4,7 @@
 
 #include "fit/plan.h"
 #include "store/store.h"
+#include "records/record.h"
 
 /* Plans a fit, as ny_fit_plan() does (update/courses.h). */
 int ny_store_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,

@@ -8,9 +8,10 @@
 #include "api/settings.h"
 #include "base/budget.h"
 #include "base/memory.h"
-#include "job/fields.h"
+#include "records/fields.h"
 #include "job/record.h"
 #include "stream/rows_sample.h"
+#include "records/begin.h"
 
 /* Rows of a sample, and at least so many of them for each landmark: with fewer, the landmarks
  * themselves, whose rows are exact, would count too much. */
@@ -92,7 +93,7 @@ static int attempt(struct ny_store *sample, const struct ny_options *options,
     err = ny_store_fit_plan(sample, &settings.fit, 0, &plan);
     if (!err && !plan.fits) err = NY_EBUDGET;
     if (err) goto done;
-    record = ny_job_record_new(&points, json_object(), "fit");
+    record = ny_record_new(&points, json_object(), "fit");
     err = ny_store_fit_start(sample, "sample", &settings.fit, record, &plan);
     *error = ny_error_of(json_object_get(record, "report"), fit);
 done:

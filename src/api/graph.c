@@ -10,6 +10,7 @@
 #include "io/identity.h"
 #include "results/keep.h"
 #include "results/record.h"
+#include "records/begin.h"
 
 /* The choices of --edge-weights, of which a graph has the last two and a fit the others. */
 enum { HEAT, BINARY, LENGTHS, AFFINITIES };
@@ -70,7 +71,7 @@ static json_t *record_of_edges(const struct ny_request *request, const struct ny
 {
     json_t *report = json_object_get(record, "report");
 
-    ny_given_edges_begin(report, &request->edges);
+    ny_record_begin_edges(report, &request->edges);
     ny_field_set_count(report, "n", request->edges.n);
     ny_field_set_count(report, "threads", ny_context_threads(request->ctx));
     ny_field_set_text(record, "stage", ny_stage_name(NY_STAGE_GRAPH));
@@ -84,10 +85,10 @@ static json_t *record_of_edges(const struct ny_request *request, const struct ny
 static json_t *record_of(const struct ny_request *request, const struct ny_rows_info *points,
                          json_t *options)
 {
-    json_t *record = ny_job_record_new(points, options, request->kind->name);
+    json_t *record = ny_record_new(points, options, request->kind->name);
 
     if (is_given(request)) return record_of_edges(request, points, record);
-    ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
+    ny_record_begin_graph(json_object_get(record, "report"), &request->graph);
     ny_field_set_text(json_object_get(record, "report"), "features",
                       ny_options_text(request->options, "features"));
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
@@ -111,7 +112,7 @@ static int plan_neighbors(struct ny_request *request, struct ny_graph_plan *grap
     int err = ny_points_info(request->store, &points);
 
     if (err) return err;
-    state = ny_state_of(request->record);
+    state = ny_state_of(ny_record_of(request->record));
     request->graph.n = ny_job_rows(&state, points.n);
     err = ny_graph_plan_make(ny_store_rows(request->store), &request->graph, graph);
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph->workers};
@@ -168,8 +169,10 @@ static int run(struct ny_request *request)
     struct ny_rows *X = ny_store_rows(request->store);
     const struct ny_keep keep = ny_store_keep(request->store, request->name);
 
-    if (is_given(request)) return ny_given_edges_run(X, &keep, &request->edges, request->record);
-    return ny_graph_job_run(X, &keep, &request->graph, request->record, NY_STAGE_DONE);
+    if (is_given(request))
+        return ny_given_edges_run(X, &keep, &request->edges, ny_record_of(request->record));
+    return ny_graph_job_run(X, &keep, &request->graph, ny_record_of(request->record),
+                            NY_STAGE_DONE);
 }
 
 const struct ny_request_kind ny_request_graph = {.name = "graph",

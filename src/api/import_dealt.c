@@ -26,6 +26,7 @@
 #include "peers/open.h"
 #include "shards/shards.h"
 #include "stream/source.h"
+#include "records/fields.h"
 
 /* Rows that came in, that were left out; bytes and left out values of those that came in; bytes
  * that are stored of all. */

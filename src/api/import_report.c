@@ -1,7 +1,7 @@
 /* Reports of imports, into one store or dealt out to shards. */
 #include "api/import_private.h"
 #include "api/inspect.h"
-#include "job/fields.h"
+#include "records/fields.h"
 
 void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
 {

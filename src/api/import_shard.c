@@ -16,7 +16,7 @@
 #include "api/import_private.h"
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "job/fields.h"
+#include "records/fields.h"
 #include "results/record.h"
 
 /* ---- which shard --------------------------------------------------------------------------- */

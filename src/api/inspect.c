@@ -16,7 +16,7 @@
 #include "base/checksum.h"
 #include "base/guard.h"
 #include "base/memory.h"
-#include "job/certificate.h"
+#include "records/certificate.h"
 #include "job/job.h"
 #include "results/behind.h"
 #include "results/clusters.h"
@@ -54,7 +54,8 @@ static json_t *rows_done(const json_t *record)
 {
     uint64_t rows;
 
-    return ny_record_rows_done(record, &rows) ? json_integer((json_int_t)rows) : json_null();
+    return ny_record_rows_done(ny_record_of(record), &rows) ? json_integer((json_int_t)rows)
+                                                            : json_null();
 }
 
 /* Fills in what the report of a result says. */
@@ -62,6 +63,7 @@ static int describe_result(struct ny_store *store, const char *name, const json_
                            json_t *object)
 {
     json_t *update, *clusters = ny_stored_clusters_told(record);
+    json_t *sharded = json_object_get(record, "sharded");
     int err = ny_record_load_update(store, name, &update);
 
     if (clusters) ny_field_set_json(object, "clustering", clusters);
@@ -77,8 +79,9 @@ static int describe_result(struct ny_store *store, const char *name, const json_
     if (ny_rows_behind(store, name, record))
         ny_field_set_count(object, "rows_behind", ny_rows_behind(store, name, record));
     ny_field_set_json(object, "rows_done", rows_done(record));
-    if (json_object_get(record, "sharded"))
-        ny_field_set_json(object, "sharded", json_incref(json_object_get(record, "sharded")));
+    if (sharded) ny_field_set_json(object, "sharded", json_incref(sharded));
+    if (json_is_true(json_object_get(sharded, "same_bytes_as_one")))
+        ny_field_set_text(sharded, "differs", NULL);
     ny_field_set_number(object, "landmarks_done", landmarks_done(record));
     if (json_object_update(object, json_object_get(record, "report")) ||
         json_object_set(object, "options", json_object_get(record, "options")))

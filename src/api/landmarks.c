@@ -46,21 +46,21 @@ static int read_kept(struct ny_store *store, const char *name, const json_t *rec
     int err = ny_points_info(store, &info);
 
     if (err) return err;
-    list->points = ny_landmark_points_of(record);
+    list->points = ny_landmark_points_of(ny_record_of(record));
     list->points.d = (size_t)info.d;
     if (list->points.count && stay) return NY_OK;
     if (list->points.count) {
         row_bytes = ny_row_bytes(list->points.dtype, (size_t)info.d, list->points.slots);
         list->point_bytes = list->points.count * row_bytes;
         list->point_rows = ny_calloc(ctx, NY_MEM_DICTIONARY, list->points.count, row_bytes);
-        return list->point_rows
-                   ? ny_landmark_points_get(&keep, record, &list->points, 0, list->point_rows)
-                   : NY_EBUDGET;
+        return list->point_rows ? ny_landmark_points_get(&keep, ny_record_of(record), &list->points,
+                                                         0, list->point_rows)
+                                : NY_EBUDGET;
     }
     list->count = rows;
     list->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, rows, sizeof(uint64_t));
-    return list->rows ? keep.ops->get(&keep, ny_record_part(record, "landmarks").name, list->rows,
-                                      rows * sizeof(uint64_t))
+    return list->rows ? keep.ops->get(&keep, ny_record_part(ny_record_of(record), "landmarks").name,
+                                      list->rows, rows * sizeof(uint64_t))
                       : NY_EBUDGET;
 }
 
@@ -73,7 +73,7 @@ static int check_shard(struct ny_store *store, const char *name, const json_t *r
     struct ny_rows_info points;
     int err;
 
-    if (!sharded || ny_landmark_points_of(record).count) return NY_OK;
+    if (!sharded || ny_landmark_points_of(ny_record_of(record)).count) return NY_OK;
     err = ny_points_info(store, &points);
     if (err) return err;
     if (ny_context_peers(ctx))
@@ -144,10 +144,11 @@ int ny_landmarks_keep(struct ny_given_landmarks *given, struct ny_store *store, 
     int err = NY_OK;
 
     if (!kept && given->point_rows) {
-        err = ny_landmark_points_put(&keep, record, &given->points, given->point_rows);
+        err =
+            ny_landmark_points_put(&keep, ny_record_of(record), &given->points, given->point_rows);
     } else if (!kept) {
-        err = ny_keep_put(&keep, ny_record_part(record, "landmarks").name, given->rows,
-                          given->count * sizeof(uint64_t));
+        err = ny_keep_put(&keep, ny_record_part(ny_record_of(record), "landmarks").name,
+                          given->rows, given->count * sizeof(uint64_t));
         field = json_object();
         ny_field_set_count(field, "landmarks", given->count);
         ny_field_set_json(record, "given", field);

@@ -14,11 +14,12 @@
 #include "linalg/matrix.h"
 #include "place/drift.h"
 #include "place/landmarks.h"
-#include "job/certificate.h"
-#include "job/fields.h"
+#include "records/certificate.h"
+#include "records/fields.h"
 #include "results/stored_model.h"
 #include "store/store.h"
 #include "shards/open.h"
+#include "records/figures.h"
 
 int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
                   const char *name)

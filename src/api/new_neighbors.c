@@ -109,6 +109,6 @@ int ny_neighbor_lists_find(struct ny_neighbor_lists *lists, struct ny_store *sto
 
     lists->rows.base.ops = &ops;
     if (!err) err = ny_neighbors_of_rows(&fitted, &lists->rows.base, &lists->found);
-    json_decref(fitted.record);
+    ny_record_free(fitted.record);
     return err;
 }

@@ -19,12 +19,14 @@ static struct ny_read_rows *read_of(struct ny_new_rows *rows)
 
 int ny_fitted_open(struct ny_fitted *fitted, struct ny_store *store, const char *name)
 {
+    json_t *record;
     int err;
 
     *fitted = (struct ny_fitted){.X = ny_store_rows(store), .keep = ny_store_keep(store, name)};
-    err = ny_record_need_done(store, name, &fitted->record);
+    err = ny_record_need_done(store, name, &record);
+    fitted->record = ny_record_of(record);
     if (!err) err = ny_store_skip_lost(store);
-    return err ? err : ny_record_check_lost(store, name, fitted->record);
+    return err ? err : ny_record_check_lost(store, name, record);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static void count(json_t *record, unsigned shards)
 static int read_chunk(const struct ny_keep *keep, const json_t *first, const char *part,
                       uint64_t index, struct ny_chunk *chunk, uint64_t *bytes)
 {
-    int err = keep->ops->chunk(keep, ny_record_part(first, part).name, index, chunk);
+    int err = keep->ops->chunk(keep, ny_record_part(ny_record_of(first), part).name, index, chunk);
 
     *bytes = err ? UINT64_MAX : chunk->bytes;
     return err == NY_END ? NY_OK : err;

@@ -7,6 +7,7 @@
 #include "api/options.h"
 #include "base/memory.h"
 #include "results/graphs.h"
+#include "records/fields.h"
 #include "results/path.h"
 #include "shards/open.h"
 
@@ -28,7 +29,7 @@ static int describe(const struct ny_stored_path *path, struct ny_report **report
 
 /* Finds the path that --from and --to ask for, neither of which has a default, in the graph of this
  * record. */
-static int find(const struct ny_stored_graph *graph, const json_t *record,
+static int find(const struct ny_stored_graph *graph, struct ny_record record,
                 const struct ny_options *options, struct ny_report **report)
 {
     struct ny_stored_path path = {0};
@@ -47,7 +48,7 @@ static int find(const struct ny_stored_graph *graph, const json_t *record,
 int ny_path(struct ny_context *context, const char *path, const char *graph,
             const struct ny_options *options, struct ny_report **report)
 {
-    struct ny_named_graph named = {.record = NULL};
+    struct ny_named_graph named = {.record.of = NULL};
     struct ny_store *store = NULL;
     struct ny_options none;
     int err = NY_GIVEN(context, path, graph);
@@ -61,7 +62,7 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     if (err == NY_OK) err = ny_graph_need(store, graph, &named);
     if (err == NY_OK) err = ny_stored_graph_lengths(&named.graph, "a path");
     if (err == NY_OK) err = find(&named.graph, named.record, options, report);
-    json_decref(named.record);
+    ny_record_free(named.record);
     ny_store_close(store);
     ny_call_end(context);
     return err;

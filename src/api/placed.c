@@ -22,6 +22,7 @@
 #include "results/keep.h"
 #include "results/record.h"
 #include "results/stored_model.h"
+#include "records/figures.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -167,7 +168,7 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
 {
     const struct ny_keep keep = ny_store_keep(request->store, request->name);
     const struct ny_model *model = request->model;
-    struct ny_landmark_points as = ny_landmark_points_of(request->record);
+    struct ny_landmark_points as = ny_landmark_points_of(ny_record_of(request->record));
     struct ny_columns_spec spec = model->spec;
     struct ny_model_parts parts = {.spec = &spec,
                                    .precision = model->precision,
@@ -191,7 +192,8 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
     as.d = (size_t)points.d;
     if (!columns) {
         rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_rows_row_bytes(&points));
-        err = rows ? ny_landmark_points_get(&keep, request->record, &as, 0, rows) : NY_EBUDGET;
+        err = rows ? ny_landmark_points_get(&keep, ny_record_of(request->record), &as, 0, rows)
+                   : NY_EBUDGET;
     }
     parts.landmarks = ny_raw_rows(rows);
     if (!err) err = ny_model_new(own, &parts);
@@ -212,7 +214,7 @@ static int put_degrees(const struct ny_request *request)
     if (!image) return NY_EBUDGET;
     memcpy(image, degrees->v, degrees->m * sizeof(double));
     image[degrees->m] = degrees->mean;
-    err = ny_keep_put(&keep, ny_record_part(request->record, "degrees").name, image,
+    err = ny_keep_put(&keep, ny_record_part(ny_record_of(request->record), "degrees").name, image,
                       (degrees->m + 1) * sizeof(double));
     ny_free(request->ctx, image);
     return err;
@@ -234,6 +236,7 @@ static void report_errors(const struct ny_model *model, json_t *facts)
 static void report(struct ny_request *request, size_t bytes)
 {
     const struct ny_model *model = request->model;
+    struct ny_state state;
     json_t *record = request->record, *facts = json_object_get(record, "report");
 
     if (model->spec.kernel->base != NY_BASE_COORDINATE)
@@ -242,8 +245,9 @@ static void report(struct ny_request *request, size_t bytes)
         ny_field_set_number(facts, "gamma", model->spec.params.gamma);
     report_errors(model, facts);
     ny_field_set_count(record, "model_bytes", bytes);
-    if (!ny_coordinates_plain(&model->coordinates))
-        ny_field_set_json(record, "coordinates", ny_coordinates_json(&model->coordinates));
+    if (ny_coordinates_plain(&model->coordinates)) return;
+    state = ny_state_of(ny_record_of(record));
+    ny_coordinates_put(&model->coordinates, ny_record_of(record), &state);
 }
 
 int ny_placed_keep(struct ny_request *request)

@@ -1,7 +1,7 @@
 /*
  * Reports: the object of JSON that a call hands back, and the public functions that read it.
  * ny_report_of_json() is the only way to make one, so that a field that could not be set for lack
- * of memory fails the call there (job/fields.h).
+ * of memory fails the call there (records/fields.h).
  */
 #include "api/report.h"
 

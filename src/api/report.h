@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 
-/* A report that takes `object` over, filled by ny_field_set_…() (job/fields.h); NY_EBUDGET when
+/* A report that takes `object` over, filled by ny_field_set_…() (records/fields.h); NY_EBUDGET when
  * there was no memory for it or for a field. `out` NULL: there was nothing wrong with it. */
 int ny_report_of_json(struct ny_report **out, struct ny_context *ctx, json_t *object);
 /* The object inside the report, borrowed: fields may be added before the report is read. */

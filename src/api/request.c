@@ -396,7 +396,7 @@ static int resume_update(struct ny_request *request)
     err = ny_options_new(&request->stored, request->ctx);
     if (err == NY_OK)
         err = ny_options_set(request->stored, "update",
-                             ny_update_mode_name(ny_update_mode_of(update)));
+                             ny_update_mode_name(ny_update_mode_of(ny_record_of(update))));
     if (err == NY_OK && limit) err = ny_options_set(request->stored, "time-limit", limit);
     json_decref(update);
     if (err == NY_OK) err = reserve_process(request);

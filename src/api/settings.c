@@ -212,8 +212,8 @@ static int take_nodes(struct ny_store *store, const char *name, struct ny_rows_i
     struct ny_named_graph graph;
     int err = ny_graph_need(store, name, &graph);
 
-    if (!err && ny_of_nodes(graph.record)) points->n = graph.graph.n;
-    json_decref(graph.record);
+    if (!err && ny_state_of(graph.record).record.nodes) points->n = graph.graph.n;
+    ny_record_free(graph.record);
     return err;
 }
 

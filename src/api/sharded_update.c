@@ -219,7 +219,7 @@ static int find_begun(void *arg, struct ny_context *ctx, unsigned shard)
     int err = open_shard(&store, update, ctx, shard);
 
     if (!err) err = ny_record_load_update(store, update->name, &record);
-    begun[ny_update_mode_of(record)] = 1;
+    begun[ny_update_mode_of(ny_record_of(record))] = 1;
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), begun, 3);
     if (shard == update->first && begun[NY_UPDATE_FULL] > 0) update->begun = NY_UPDATE_FULL;
     if (shard == update->first && begun[NY_UPDATE_FROZEN] > 0) update->begun = NY_UPDATE_FROZEN;

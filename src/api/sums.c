@@ -19,7 +19,7 @@
 #include "io/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
-#include "job/certificate.h"
+#include "records/certificate.h"
 #include "merge/sums.h"
 #include "model/map.h"
 #include "results/record.h"

@@ -107,18 +107,19 @@ static int check_coordinates(const struct run *run)
 static int by_rows(struct run *run, struct ny_store *store)
 {
     const char *name = run->placing->name;
-    struct ny_named_graph other = {.record = NULL};
+    struct ny_named_graph other = {.record.of = NULL};
     struct ny_fitted fitted;
     bool of_graph;
     int err = ny_fitted_open(&fitted, store, name);
 
     of_graph = !err && ny_graph_map_of(ny_map_of(fitted.record));
-    if (of_graph) err = ny_graph_need_of(store, name, fitted.record, &other);
+    if (of_graph) err = ny_graph_need_of(store, name, ny_record_json(fitted.record), &other);
     if (!err)
-        err = of_graph ? ny_graph_transform(&fitted, other.record ? &other : NULL, &run->rows.base)
-                       : ny_transform_points(&fitted, &run->rows.base);
-    json_decref(other.record);
-    json_decref(fitted.record);
+        err = of_graph
+                  ? ny_graph_transform(&fitted, other.record.of ? &other : NULL, &run->rows.base)
+                  : ny_transform_points(&fitted, &run->rows.base);
+    ny_record_free(other.record);
+    ny_record_free(fitted.record);
     return err;
 }
 
@@ -133,7 +134,7 @@ static int by_result(struct run *run, struct ny_store *store)
 
     if (err) return err;
     is_graph = ny_field_is(record, "kind", "graph");
-    by_points = ny_result_needs_points(record);
+    by_points = ny_result_needs_points(ny_record_of(record));
     json_decref(record);
     if (is_graph && run->rows.output) return by_graph(run, store);
     err = check_coordinates(run);

@@ -69,11 +69,11 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
 static void tell_given_up(const struct update *update, const json_t *other)
 {
     ny_log(update->ctx,
-           ny_update_mode_of(other) != update->mode && update->mode == NY_UPDATE_FULL
+           ny_update_mode_of(ny_record_of(other)) != update->mode && update->mode == NY_UPDATE_FULL
                ? NY_LOG_NOTE
                : NY_LOG_WARNING,
            "an interrupted --update %s of '%s' is abandoned for this one",
-           ny_update_mode_name(ny_update_mode_of(other)), update->name);
+           ny_update_mode_name(ny_update_mode_of(ny_record_of(other))), update->name);
 }
 
 /* The update that was interrupted, if it is of this mode and has its rows still; *other: one that
@@ -86,7 +86,7 @@ static int find_begun(struct update *update, json_t **other)
 
     *other = NULL;
     if (err || !begun) return err;
-    goes_on = ny_update_mode_of(begun) == update->mode;
+    goes_on = ny_update_mode_of(ny_record_of(begun)) == update->mode;
     if (goes_on) err = ny_record_check_lost(update->store, update->name, begun);
     if (err && err != NY_ESTORE) {
         json_decref(begun);
@@ -134,7 +134,7 @@ static int announce(const struct update *update, struct ny_plan *plan)
     if (err) return err;
     if (update->record && !ny_context_peers(update->ctx))
         n = ny_field_count(json_object_get(update->record, "report"), "n", 0);
-    ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
+    ny_update_plan(plan, update->ctx, settings, ny_record_of(update->result), n, update->mode);
     if (update->record) plan->result_bytes = 0; /* some of them are there: no one knows how many */
     err = ny_plan_announce(update->store, NULL, plan, settings);
     return err ? err : ny_plan_check_time(update->options, plan, update->record, "this update");
@@ -166,7 +166,7 @@ static int find_up_to_date(const struct update *update, bool *up_to_date)
 static int check_allowed(const struct update *update)
 {
     int err = ny_update_allowed(update->ctx, update->settings, update->mode, update->name,
-                                update->result);
+                                ny_record_of(update->result));
 
     if (!err && update->mode == NY_UPDATE_FULL &&
         json_is_true(json_object_get(update->result, "placed")))
@@ -261,7 +261,7 @@ static int read_result(struct updated *updated, struct update *update)
     sharded = json_object_get(updated->record, "sharded");
     if (update->all_shards) /* those of the fit, and those that this shard has got since */
         own.rows = ny_field_count(sharded, "rows", 0) + ny_field_count(sharded, "first", 0) +
-                   update->points.n - ny_record_selected(updated->record);
+                   update->points.n - ny_record_selected(ny_record_of(updated->record));
     if (!err)
         err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT,
                                    json_object_get(updated->record, "options"), own.name);

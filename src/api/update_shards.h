@@ -2,7 +2,7 @@
 #ifndef NY_API_UPDATE_SHARDS_H
 #define NY_API_UPDATE_SHARDS_H
 
-#include "job/fields.h"
+#include "records/fields.h"
 #include "store/store.h"
 
 /* NY_EUSAGE unless the result is one of all shards. */

@@ -163,8 +163,8 @@ static int check_current(struct ny_view *view)
     if (err || !view->name || digest == view->record) return err;
     ny_fields_begin();
     err = ny_record_load(view->store, view->name, &record);
-    same = ny_record_same(record, view->result.record);
-    later = ny_record_continues(record, view->result.record);
+    same = ny_record_same(ny_record_of(record), ny_record_of(view->result.record));
+    later = ny_record_continues(ny_record_of(record), ny_record_of(view->result.record));
     json_decref(record);
     if (!err && !later) err = same ? take(view) : reopen(view);
     if (err) return err;

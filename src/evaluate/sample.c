@@ -52,15 +52,15 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     struct ny_result *result = &run->result;
     const json_t *graph = json_object_get(result->report, "graph");
     double gamma, *has_gamma = json_is_object(graph) ? &gamma : NULL;
-    struct ny_named_graph other = {.graph.keep = result->keep, .record = NULL};
+    struct ny_named_graph other = {.graph.keep = result->keep, .record.of = NULL};
     bool own = !ny_field_text(graph, "name");
     int err = own ? NY_OK : ny_graph_find_of(result->store, result->record, &other);
-    const json_t *record = own ? result->record : other.record;
+    struct ny_record record = own ? ny_record_of(result->record) : other.record;
 
-    if (!err && record)
+    if (!err && record.of)
         err = ny_stored_geometry(&sample->geometry, &other.graph.keep,
                                  ny_record_part(record, "geometry").name, d, has_gamma);
-    json_decref(other.record);
+    ny_record_free(other.record);
     return err;
 }
 
@@ -119,7 +119,7 @@ static int load_points(struct ny_evaluation *run, struct ny_sample *sample)
 /* Tells whether the edges of its graph came from a file: what they mean is not said. */
 static bool is_given(const struct ny_result *result)
 {
-    return ny_state_of(result->record).graph.edge_values != NULL;
+    return ny_state_of(ny_record_of(result->record)).graph.edge_values != NULL;
 }
 
 /* Makes columns of the points, as far as their scale and kernel are known. */

@@ -162,22 +162,20 @@ static void find_averages(const struct ny_fit *fit, const double *mu, struct ny_
 }
 
 /* The probability that noise alone has so large an eigenvalue, and how many stand out of noise. */
-static void report_noise(json_t *report, const struct ny_feature_found *found, size_t pairs)
+static void report_noise(struct ny_job *job, const struct ny_feature_found *found, size_t pairs)
 {
-    json_t *p, *shrinkage;
     size_t above = 0;
 
     if (!found->p || isnan(found->p[0])) return; /* too few rows to tell */
-    p = json_array();
-    shrinkage = json_array();
+    job->record.ops->begin_list(job->record, NY_LIST_P_VALUES);
+    job->record.ops->begin_list(job->record, NY_LIST_SHRINKAGE);
     for (size_t k = 0; k < pairs; k++) {
-        ny_field_append(p, isnan(found->p[k]) ? json_null() : json_real(found->p[k]));
+        job->record.ops->append(job->record, NY_LIST_P_VALUES, found->p[k]);
         above += above == k && found->p[k] < NY_BULK_P;
-        ny_field_append(shrinkage, k < above ? json_real(found->shrinkage[k]) : json_null());
+        job->record.ops->append(job->record, NY_LIST_SHRINKAGE,
+                                k < above ? found->shrinkage[k] : NAN);
     }
-    ny_field_set_json(report, "component_p_values", p);
-    ny_field_set_json(report, "component_shrinkage", shrinkage);
-    ny_field_set_count(report, "components_above_noise", above);
+    job->state.report.components_above_noise = above;
 }
 
 /* Counts the pairs that are as exact as --tol asks. Those of noise are taken as they are, and an
@@ -198,20 +196,20 @@ static size_t count_exact(const struct ny_feature_found *found, size_t pairs, do
 static void report_pairs(struct ny_fit *fit, const struct problem *problem)
 {
     const struct ny_feature_found *it = &problem->found;
-    json_t *report = ny_job_report(&fit->job), *residuals = json_array();
+    struct ny_job *job = &fit->job;
     unsigned long long empty = (unsigned long long)it->totals->empty;
     size_t pairs = problem->sizes.pairs;
 
+    job->record.ops->begin_list(job->record, NY_LIST_RESIDUALS);
     for (size_t k = 0; k < pairs; k++) {
         double value = it->values[k], share = value > 0 ? it->residuals[k] / value : 0;
 
-        ny_field_append(residuals, isnan(value) ? json_null() : json_real(share));
+        job->record.ops->append(job->record, NY_LIST_RESIDUALS, isnan(value) ? NAN : share);
     }
-    ny_field_set_text(report, "side", problem->sizes.rows ? "rows" : "columns");
-    ny_field_set_json(report, "eigenvector_residuals", residuals);
-    report_noise(report, it, pairs);
-    fit->job.state.report.converged = count_exact(it, pairs, fit->settings->tol);
-    ny_field_set_count(report, "rows_empty", empty);
+    job->state.report.side = problem->sizes.rows ? "rows" : "columns";
+    report_noise(job, it, pairs);
+    job->state.report.converged = count_exact(it, pairs, fit->settings->tol);
+    job->state.report.rows_empty = empty;
     if (empty)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "%llu of %llu rows have no value, the first of them row %llu: %s", empty,

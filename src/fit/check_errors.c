@@ -4,7 +4,6 @@
 
 #include "base/peers.h"
 #include "fit/check_sums.h"
-#include "job/figures.h"
 
 /* r_s of pair k of all check rows: Aũ − λũ, with y in the place of ũ. */
 static void residuals(const struct ny_checks *checks, enum ny_normalisation normalisation, size_t k,
@@ -147,12 +146,12 @@ static double quantile(const struct example *examples, size_t count, double shar
 
 /* Reports how far the degrees of the fit are from those of K, Σ_i k(s, x_i), at most of the rows.
  */
-static int report_degrees(const struct ny_checks *checks, struct ny_context *ctx, json_t *report)
+static int report_degrees(const struct ny_checks *checks, struct ny_job *job)
 {
     struct ny_check_places at = ny_check_places(checks);
     const double *sums = checks->sums;
     size_t p = checks->p, reached = 0;
-    struct example *examples = ny_calloc(ctx, NY_MEM_SOLVE, checks->R, sizeof(*examples));
+    struct example *examples = ny_calloc(job->ctx, NY_MEM_SOLVE, checks->R, sizeof(*examples));
 
     if (!examples) return NY_EBUDGET;
     for (size_t s = 0; s < checks->R; s++) {
@@ -165,32 +164,30 @@ static int report_degrees(const struct ny_checks *checks, struct ny_context *ctx
     }
     if (reached) {
         qsort(examples, reached, sizeof(*examples), by_error);
-        ny_field_set_number(report, "degrees_error", quantile(examples, reached, 0.5));
-        ny_field_set_number(report, "degrees_error_95", quantile(examples, reached, 0.95));
+        job->state.report.degrees_error = quantile(examples, reached, 0.5);
+        job->state.report.degrees_error_95 = quantile(examples, reached, 0.95);
     }
-    ny_free(ctx, examples);
+    ny_free(job->ctx, examples);
     return NY_OK;
 }
 
 int ny_checks_report(struct ny_checks *checks, struct ny_fit *fit)
 {
     enum ny_normalisation normalisation = fit->settings->normalisation;
-    json_t *report = ny_job_report(&fit->job);
     double *r = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, checks->R + 1, 2 * sizeof(double));
     int err = r ? NY_OK : NY_EBUDGET;
 
     if (!err && checks->R)
         err = ny_peers_fold(ny_context_peers(fit->job.ctx), checks->sums,
                             ny_check_places(checks).summed);
-    if (!err && checks->R) ny_figures_begin_errors(report, checks->R);
+    if (!err && checks->R) ny_job_begin_errors(&fit->job, checks->R);
     for (size_t k = 0; k < checks->p && checks->R && !err; k++) {
         double value = ny_job_eigenvalue(&fit->job, k);
 
         residuals(checks, normalisation, k, value, r);
-        ny_figures_add_error(report, error_of(checks, normalisation, k, value, r, r + checks->R));
+        ny_job_add_error(&fit->job, error_of(checks, normalisation, k, value, r, r + checks->R));
     }
-    if (!err && checks->R && ny_divided(normalisation))
-        err = report_degrees(checks, fit->job.ctx, report);
+    if (!err && checks->R && ny_divided(normalisation)) err = report_degrees(checks, &fit->job);
     ny_free(fit->job.ctx, r);
     return err;
 }

@@ -26,7 +26,7 @@ const char *ny_update_mode_name(enum ny_update_mode mode)
     return mode_names[mode];
 }
 
-enum ny_update_mode ny_update_mode_of(const json_t *record)
+enum ny_update_mode ny_update_mode_of(struct ny_record record)
 {
     const char *mode = ny_state_of(record).update.mode;
 
@@ -216,7 +216,7 @@ int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m)
     if (fit->mode == NY_UPDATE_NONE) return NY_OK;
     err = ny_earlier_match(&matched, fit, rows, m);
     if (!err) {
-        ny_field_set_count(ny_job_report(&fit->job), "landmarks_added", matched.joined_count);
+        fit->job.state.report.landmarks_added = matched.joined_count;
         fit->job.state.update.same_landmarks = matched.same;
     }
     ny_matched_release(&matched, fit->job.ctx);

@@ -13,7 +13,7 @@ enum ny_update_mode { NY_UPDATE_NONE, NY_UPDATE_FROZEN, NY_UPDATE_FULL };
 struct ny_fit;
 
 /* Returns the mode of the update that a record is of; NONE if it is of none. */
-enum ny_update_mode ny_update_mode_of(const json_t *record);
+enum ny_update_mode ny_update_mode_of(struct ny_record record);
 /* Returns "none", "frozen" or "full". */
 const char *ny_update_mode_name(enum ny_update_mode mode);
 

@@ -5,8 +5,6 @@
 #ifndef NY_FIT_GAMMA_GRID_H
 #define NY_FIT_GAMMA_GRID_H
 
-#include <jansson.h>
-
 #include "fit/settings.h"
 
 enum { NY_GRID_WIDTHS_MAX = 64 };
@@ -38,8 +36,5 @@ struct ny_gamma_grid {
  * rows, less where the budget is small; O(m³) a width. */
 int ny_gamma_grid_make(struct ny_rows *X, const struct ny_fit_settings *settings,
                        const char *widths, struct ny_gamma_grid *grid);
-/* Returns the grid as a new JSON object, for the report. */
-json_t *ny_gamma_grid_json(const struct ny_gamma_grid *grid, const struct ny_fit_settings *settings,
-                           const struct ny_rows_info *points);
 
 #endif

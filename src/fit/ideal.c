@@ -30,6 +30,6 @@ void ny_ideal_report(struct ny_fit *fit, const struct ny_ideal *ideal, double id
                     ny_job_seconds(&fit->job, NY_STAGE_ACCUMULATE) +
                     ny_job_seconds(&fit->job, NY_STAGE_PROJECT);
 
-    ny_field_set_number(ny_job_report(&fit->job), "gemm_ratio",
-                        ideal_s > 0 && ideal->way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN);
+    fit->job.state.report.gemm_ratio =
+        ideal_s > 0 && ideal->way != NY_WAY_SPARSE ? wall_s / ideal_s : NAN;
 }

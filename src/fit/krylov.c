@@ -185,8 +185,7 @@ static int solve(struct ny_fit *fit, struct ny_solution *solution)
     err = ny_krylov_solve(fit->krylov, solution);
     ny_blas_serial();
     fit->job.state.report.inner_passes = fit->krylov->step;
-    ny_field_set_number(ny_job_report(&fit->job), "inner_residual",
-                        ny_krylov_residual(fit->krylov));
+    fit->job.state.report.inner_residual = ny_krylov_residual(fit->krylov);
     if (err == NY_OK && !ny_krylov_converged(fit->krylov))
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "after %s the eigenpairs of --inner randomized still have residuals of up to "

@@ -200,7 +200,7 @@ static int open_cache(struct ny_fit *fit, const struct ny_sizes *sizes)
     if (fit->cache || !first) return NY_OK;
     ny_fit_course_bytes(&sizes->job, fit->job.workers, ny_memory_limit(fit->job.ctx), &bytes);
     if (!bytes.cache) return NY_OK;
-    ny_field_set_count(ny_job_report(&fit->job), "columns_kept_bytes", bytes.cache);
+    fit->job.state.report.columns_kept_bytes = bytes.cache;
     return ny_tile_cache_new(&fit->cache, fit->job.ctx, fit->job.points.n, fit->m, element);
 }
 

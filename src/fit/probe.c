@@ -229,7 +229,7 @@ static int run_pass(struct ny_probe *run, uint64_t first_unit)
 /* √R and its standard error; of one column there is none. */
 static void report(const struct ny_probe *run)
 {
-    json_t *report = ny_job_report(&run->fit->job);
+    struct ny_state_report *report = &run->fit->job.state.report;
     const double *e = run->sums, *f = run->sums + run->r;
     double n = (double)run->fit->job.points.n, r = (double)run->r;
     const double *g = run->weights, rest = run->by_diagonal ? 1 : 1 - r / n;
@@ -251,10 +251,9 @@ static void report(const struct ny_probe *run)
             "may have been missed: the standard error of probe_error says little; measure more "
             "columns with --probe",
             run->r, 100 * most / F);
-    ny_field_set_count(report, "probe_columns", run->r);
-    ny_field_set_number(report, "probe_error", sqrt(R));
-    ny_field_set_number(report, "probe_standard_error",
-                        variance > 0 ? sqrt(variance) / (2 * sqrt(R)) : variance);
+    report->probe_columns = run->r;
+    report->probe_error = sqrt(R);
+    report->probe_standard_error = variance > 0 ? sqrt(variance) / (2 * sqrt(R)) : variance;
 }
 
 /* The result, with what served the probe alone. */

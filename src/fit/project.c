@@ -393,7 +393,7 @@ static int run_project(struct ny_job *job)
     if (!known && !is_idle(fit)) report_ratio(fit);
     if (fit->settings->room) {
         fit->settings->room->filled = true;
-        ny_field_set_json(job->record, "rows_elsewhere", json_true());
+        job->state.record.rows_elsewhere = true;
     }
     err = commit(&run, ny_units_of(ny_rows_here(&job->points)), ny_job_next(job));
 done:

@@ -36,23 +36,18 @@ static bool passes_vary(const struct ny_fit_settings *settings)
 static void report_residuals(struct ny_fit *fit, const struct ny_selection *selection)
 {
     const struct ny_kernel *kernel = fit->settings->kernel;
-    json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *report = &fit->job.state.report;
     double most = kernel && kernel->constant_diagonal ? 1 : INFINITY;
 
-    ny_field_set_number(report, "residual_max",
-                        selection->residual_max > most ? most : selection->residual_max);
-    fit->job.state.report.residual_mean =
-        selection->residual_mean > most ? most : selection->residual_mean;
-    if (selection->residual_max > 0)
-        ny_field_set_count(report, "residual_max_row", selection->residual_row);
-    else
-        ny_field_set_json(report, "residual_max_row", json_null());
+    report->residual_max = selection->residual_max > most ? most : selection->residual_max;
+    report->residual_mean = selection->residual_mean > most ? most : selection->residual_mean;
+    report->residual_max_row = selection->residual_max > 0 ? selection->residual_row : NY_NONE;
 }
 
 /* Puts the selection into the parts that are committed next, and into the report. */
 static int put_selection(struct ny_fit *fit, const struct ny_selection *selection)
 {
-    json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *report = &fit->job.state.report;
     int err = ny_earlier_compare(fit, selection->rows, selection->m);
 
     if (!err && selection->rows)
@@ -67,20 +62,19 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
         ny_record_renew(fit->job.record, "residuals"); /* those of before are not of these rows */
     if (err) return err;
     report_residuals(fit, selection);
-    fit->job.state.report.tolerance = selection->tolerance;
-    ny_field_set_number(report, "pilot_tolerance_low", selection->pilot_low);
-    ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);
-    fit->job.state.report.landmarks = selection->m;
-    ny_field_set_count(fit->job.record, "selected", fit->job.points.n);
-    if (passes_vary(fit->settings))
-        ny_field_set_count(report, "selection_passes", selection->passes);
+    report->tolerance = selection->tolerance;
+    report->pilot_tolerance_low = selection->pilot_low;
+    report->pilot_tolerance_high = selection->pilot_high;
+    report->landmarks = selection->m;
+    fit->job.state.record.selected = fit->job.points.n;
+    if (passes_vary(fit->settings)) report->selection_passes = selection->passes;
     ny_job_count_passes(&fit->job, selection->passes, selection->rows_read, selection->flops);
     if (selection->complete)
         ny_log(fit->job.ctx, fit->settings->landmarks_typed ? NY_LOG_WARNING : NY_LOG_NOTE,
                "%s all rows, so no more are taken (of at most %zu)",
                ny_counted(selection->m, "landmark represents", "landmarks represent").text,
                fit->settings->landmarks);
-    return ny_fields_check(fit->job.ctx); /* before their number is the size of anything */
+    return NY_OK;
 }
 
 /* Makes the request to the rule. */

@@ -57,64 +57,18 @@ int ny_shards_check(struct ny_context *ctx, const struct ny_fit_settings *settin
                    instead);
 }
 
-/* ---- the same command ------------------------------------------------------------------------ */
-
-static int agree(struct ny_context *ctx, const json_t *object, const char *what)
-{
-    char *text = NULL;
-    size_t bytes;
-    int err = object ? ny_fields_text(ctx, object, JSON_SORT_KEYS, &text, &bytes) : NY_OK;
-
-    if (!err)
-        err = ny_peers_agree(ny_context_peers(ctx), text ? ny_checksum(text, bytes) : 0, what);
-    ny_free(ctx, text);
-    return err;
-}
-
-int ny_shards_agree(struct ny_context *ctx, const json_t *options, const json_t *inputs)
-{
-    int err;
-
-    if (!ny_context_peers(ctx)) return NY_OK;
-    err = agree(ctx, options, "options");
-    return err ? err : agree(ctx, inputs, "files that options name");
-}
-
 /* ---- one record ---------------------------------------------------------------------------- */
-
-int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
-                         json_t **shared)
-{
-    struct ny_peers *peers = ny_context_peers(ctx);
-    bool gives = ny_peers_shard(peers) == shard;
-    char *text = NULL;
-    size_t bytes = 0;
-    int err = gives ? ny_fields_text(ctx, mine, JSON_SORT_KEYS, &text, &bytes) : NY_OK;
-
-    *shared = NULL;
-    if (!err) err = ny_peers_share_of(peers, shard, &bytes, sizeof(bytes));
-    if (!err && !gives) text = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    if (!err && !text) err = NY_EBUDGET;
-    if (!err) err = ny_peers_share_of(peers, shard, text, bytes);
-    if (!err) *shared = json_loadb(text, bytes, 0, NULL);
-    if (!err && !*shared) err = ny_fields_no_memory(ctx);
-    ny_free(ctx, text);
-    return err;
-}
 
 /* Makes the record that of shard `from`, but for what is this shard's own. */
 static int take_record(struct ny_fit *fit, unsigned from)
 {
-    json_t *record = fit->job.record, *shared;
+    struct ny_record record = fit->job.record;
     int err;
 
-    ny_state_put(&fit->job.state, record);
-    err = ny_shards_share_json(fit->job.ctx, from, record, &shared);
-    if (!err && ny_peers_shard(ny_context_peers(fit->job.ctx)) != from)
-        ny_record_take(record, shared);
+    record.ops->put(record, &fit->job.state);
+    err = record.ops->share(record, fit->job.ctx, from);
     fit->job.state = ny_state_of(record);
-    json_decref(shared);
-    return err ? err : ny_fields_check(fit->job.ctx);
+    return err;
 }
 
 /* ---- going on together ----------------------------------------------------------------------- */
@@ -345,19 +299,19 @@ int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
 {
     const struct ny_rows_info *points = &job->points;
     struct ny_peers *peers = ny_context_peers(job->ctx);
-    const struct ny_state_bytes *bytes = &job->state.bytes;
-    json_t *sharded = json_object();
+    const char *differs = job->state.bytes.differs;
+    /* each row of a placed model is placed by itself */
+    bool told = job->state.bytes.there || ny_fit_of(job)->settings->placed;
 
     (void)batch;
-    ny_field_set_count(sharded, "shard", ny_peers_shard(peers));
-    ny_field_set_count(sharded, "shards", ny_peers_shards(peers));
-    ny_field_set_count(sharded, "first", points->here.first);
-    ny_field_set_count(sharded, "rows", points->n);
-    if (bytes->there || ny_fit_of(job)->settings->placed) { /* each row is placed by itself */
-        ny_field_set_json(sharded, "same_bytes_as_one", json_boolean(!bytes->differs));
-        ny_field_set_text(sharded, "differs", bytes->differs);
-    }
-    ny_field_set_json(job->record, "sharded", sharded);
-    ny_field_set_count(ny_job_report(job), "n", ny_rows_here(points));
+    job->state.sharded = (struct ny_state_sharded){.there = true,
+                                                   .shard = ny_peers_shard(peers),
+                                                   .shards = ny_peers_shards(peers),
+                                                   .first = points->here.first,
+                                                   .rows = points->n,
+                                                   .same_bytes_as_one = told ? !differs : NY_NONE,
+                                                   .differs = differs};
+    job->state.report.n = ny_rows_here(points);
+    job->record.ops->put(job->record, &job->state);
     return NY_OK;
 }

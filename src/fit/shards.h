@@ -7,9 +7,6 @@
 
 /* Refuses what is not possible over shards, with what is. */
 int ny_shards_check(struct ny_context *ctx, const struct ny_fit_settings *settings);
-/* NY_EUSAGE unless all shards work at the result with the same options, and digests of the files
- * that these name (NULL: there are none). Called before any of them changes what it has. */
-int ny_shards_agree(struct ny_context *ctx, const json_t *options, const json_t *inputs);
 /* Refuses to go on with work that numbers the rows of all shards where there were so many before
  * this shard `then`, and are others now. */
 int ny_shards_check_first(struct ny_context *ctx, const char *name, uint64_t then,
@@ -37,10 +34,6 @@ int ny_shards_rows_now(struct ny_context *ctx, uint64_t then, const struct ny_ro
                        uint64_t *rows, size_t count);
 /* Adds up rows that no landmark reaches, over all shards. */
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached);
-/* Gives the object `mine` of one shard to all; those of the others are not used. *shared is the
- * caller's. */
-int ny_shards_share_json(struct ny_context *ctx, unsigned shard, const json_t *mine,
-                         json_t **shared);
 /* Shares what stage solve has left in the record, the model and the averages; the shards that wait
  * for it store them as their own, and go on to the next stage. */
 int ny_shards_share_solution(struct ny_fit *fit);

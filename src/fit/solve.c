@@ -24,13 +24,12 @@
 #include "model/choice.h"
 #include "model/model.h"
 
-static json_t *json_of_values(const double *values, size_t count, double factor)
+static void report_values(struct ny_fit *fit, enum ny_list list, const double *values, size_t count,
+                          double factor)
 {
-    json_t *array = json_array();
-
+    fit->job.record.ops->begin_list(fit->job.record, list);
     for (size_t k = 0; k < count; k++)
-        ny_field_append(array, isnan(values[k]) ? json_null() : json_real(values[k] * factor));
-    return array;
+        fit->job.record.ops->append(fit->job.record, list, values[k] * factor);
 }
 
 /* The paper's tolerance is a bound for rows, so that one that all rows meet is met by anything. */
@@ -140,18 +139,14 @@ static bool is_semidefinite(const struct ny_fit *fit)
 static void report_negative(struct ny_fit *fit, const struct ny_solution *solution)
 {
     const struct ny_fit_settings *settings = fit->settings;
-    json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *report = &fit->job.state.report;
     bool all = settings->method->all_ranks && !settings->rank;
 
     all =
         all || !settings->kernel || is_semidefinite(fit); /* of lengths of paths all are counted */
-    if (solution->negative || all || ny_settings_rank(settings, fit->m) >= fit->m) {
-        ny_field_set_count(report, "negative_eigenvalues", solution->negative);
-        ny_field_set_number(report, "negative_share", solution->negative_share);
-    } else {
-        ny_field_set_json(report, "negative_eigenvalues", json_null());
-        ny_field_set_json(report, "negative_share", json_null());
-    }
+    all = all || solution->negative || ny_settings_rank(settings, fit->m) >= fit->m;
+    report->negative_eigenvalues = all ? solution->negative : NY_NONE;
+    report->negative_share = all ? solution->negative_share : NAN;
 }
 
 /* Tells of components that do not exist, and of those that are too small to be found. */
@@ -181,17 +176,15 @@ static void warn_of_lacking(const struct ny_fit *fit, const struct ny_solution *
 
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution)
 {
-    json_t *report = ny_job_report(&fit->job);
     struct ny_state_report *state = &fit->job.state.report;
     double trace_error = trace_error_of(fit, solution);
 
-    ny_field_set_json(report, "eigenvalues", json_of_values(solution->values, solution->p, 1));
+    report_values(fit, NY_LIST_EIGENVALUES, solution->values, solution->p, 1);
     if (fit->settings->map->centred_rows)
-        ny_field_set_json(
-            report, "variance",
-            json_of_values(solution->values, solution->p, 1 / ((double)fit->job.points.n - 1)));
-    ny_field_set_count(report, "rank", ny_settings_rank(fit->settings, fit->m));
-    ny_field_set_count(report, "rank_effective", solution->rank_effective);
+        report_values(fit, NY_LIST_VARIANCE, solution->values, solution->p,
+                      1 / ((double)fit->job.points.n - 1));
+    state->rank = ny_settings_rank(fit->settings, fit->m);
+    state->rank_effective = solution->rank_effective;
     report_negative(fit, solution);
     state->trace_of = solution->trace_of;
     state->trace = solution->trace;
@@ -264,7 +257,7 @@ int ny_fit_make_model(struct ny_fit *fit, const struct ny_solution *solution)
     if (err) return err;
     parts.scale = coordinates.scale ? NULL : scale;
     if (!ny_coordinates_plain(&coordinates))
-        ny_field_set_json(fit->job.record, "coordinates", ny_coordinates_json(&coordinates));
+        ny_coordinates_put(&coordinates, fit->job.record, &fit->job.state);
     err = ny_model_new(&fit->model, &parts);
     ny_free(fit->job.ctx, scale);
     return err;

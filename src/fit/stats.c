@@ -31,12 +31,12 @@ static int check_points(const struct ny_fit *fit)
 
 void ny_fit_report_width(struct ny_fit *fit, double gamma)
 {
-    json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *report = &fit->job.state.report;
 
-    fit->job.state.report.gamma = gamma;
+    report->gamma = gamma;
     if (fit->settings->kernel->base != NY_BASE_SQUARE) return;
-    ny_field_set_number(report, "sigma", sqrt(0.5 / gamma));
-    ny_field_set_number(report, "epsilon", 1 / gamma);
+    report->sigma = sqrt(0.5 / gamma);
+    report->epsilon = 1 / gamma;
     ny_log(fit->job.ctx, NY_LOG_DETAIL, "kernel width: gamma %.6g = sigma %.6g = epsilon %.6g%s",
            gamma, sqrt(0.5 / gamma), 1 / gamma, fit->settings->gamma_auto ? " (auto)" : "");
 }
@@ -85,7 +85,7 @@ static int make_geometry(struct ny_fit *fit)
     }
     err = ny_settings_geometry(&fit->geometry, job->X, settings, d, job->workers, chosen);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
-    if (!err && chosen) err = ny_stored_choice_put(&job->keep, job->record, chosen, d);
+    if (!err && chosen) err = ny_stored_choice_put(&job->keep, chosen, d, &job->state);
     ny_free(job->ctx, chosen);
     return err;
 }
@@ -102,9 +102,9 @@ static int run(struct ny_job *job)
     if (err) return err;
     err = ny_settings_warn_dominant(settings, fit->job.X, fit->geometry, &told);
     if (err) return err;
-    if (told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
-    if (settings->scale == NY_SCALE_BINOMIAL)
-        ny_field_set_text(ny_job_report(job), "scale", "binomial");
+    if (told.text[0]) job->state.report.dominant_columns = told.text;
+    if (settings->scale == NY_SCALE_BINOMIAL) job->state.report.scale = "binomial";
+    job->record.ops->put(job->record, &job->state);
     err = decide_width(fit);
     if (err) return err;
     err = save_geometry(fit);

@@ -203,28 +203,6 @@ static int measure_eigen(struct ny_context *ctx, double seconds, double *rate)
     return isfinite(best_s) ? NY_OK : NY_EBUDGET;
 }
 
-json_t *ny_calibration_json(const struct ny_calibration *c)
-{
-    json_t *json = json_object();
-
-    ny_field_set_text(json, "key", c->key);
-    json_object_set_new(json, "measured", json_boolean(!c->guessed));
-    ny_field_set_number(json, "date", c->date);
-    ny_field_set_number(json, "load", c->load);
-    ny_field_set_number(json, "now", 1);
-    ny_field_set_number(json, "gemm32_flops", c->gemm32);
-    ny_field_set_number(json, "gram32_flops", c->gram32);
-    ny_field_set_number(json, "gemm64_flops", c->gemm64);
-    ny_field_set_number(json, "gram64_flops", c->gram64);
-    ny_field_set_number(json, "bytes_flops", c->bytes);
-    ny_field_set_number(json, "direct_flops", c->direct);
-    ny_field_set_number(json, "exp32", c->exp32);
-    ny_field_set_number(json, "exp64", c->exp64);
-    ny_field_set_number(json, "eigen_flops", c->eigen);
-    ny_field_set_number(json, "disk_write_bytes", c->disk_write);
-    return json;
-}
-
 /* Writes and syncs a file in the place for temporary files. */
 static double measure_disk(struct ny_context *ctx, size_t bytes, double usual)
 {

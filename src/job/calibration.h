@@ -15,8 +15,6 @@
 #ifndef NY_JOB_CALIBRATION_H
 #define NY_JOB_CALIBRATION_H
 
-#include <jansson.h>
-
 #include "columns/columns.h"
 
 struct ny_calibration {
@@ -45,7 +43,5 @@ void ny_calibration_count(struct ny_layout *l, unsigned workers, size_t room);
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* Returns the flop/s of a tile before its exponentials, by its way and its precision. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);
-/* Returns the rates as a new JSON object. */
-json_t *ny_calibration_json(const struct ny_calibration *calibration);
 
 #endif

@@ -15,7 +15,6 @@
 #ifndef NY_JOB_FACTS_H
 #define NY_JOB_FACTS_H
 
-#include <jansson.h>
 #include <stddef.h>
 
 #define NY_FACTS(X)                                                                                \
@@ -74,9 +73,9 @@
     X("edge_weights", "edge weights", PLAIN, 20, KEPT)                                             \
     X("products", "matrix products", COUNT, 21, KEPT)                                              \
     X("eigenvector_residuals", "eigenpair residuals", PLAIN, 22, KEPT)                             \
-    X("component_p_values", "p-values", PLAIN, 89, KEPT)                             \
-    X("components_above_noise", "above noise", COUNT, 90, KEPT)                         \
-    X("component_shrinkage", "shrinkage", PLAIN, 91, KEPT)                             \
+    X("component_p_values", "p-values", PLAIN, 89, KEPT)                                           \
+    X("components_above_noise", "above noise", COUNT, 90, KEPT)                                    \
+    X("component_shrinkage", "shrinkage", PLAIN, 91, KEPT)                                         \
     X("converged", "converged pairs", COUNT, 68, FOUND)                                            \
     X("rows_empty", "rows without values", COUNT, 69, FOUND)                                       \
     X("rows_unreached", "rows not reached", COUNT, 76, FOUND)                                      \

@@ -16,57 +16,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cpu.h"
 #include "base/peers.h"
 #include "base/progress.h"
 #include "linalg/blas.h"
-#include "job/facts.h"
-#include "job/figures.h"
 #include "stream/source.h"
-
-void ny_job_describe_machine(json_t *report)
-{
-    ny_field_set_text(report, "version", ny_version());
-    ny_field_set_text(report, "blas", ny_blas_name());
-    ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
-}
-
-/* Gives a record an id, by which updates of its result are told from a new fit under its NAME. */
-static void set_id(json_t *record)
-{
-    uint64_t number = 0;
-    char id[20];
-
-    if (getentropy(&number, sizeof(number))) number = (uint64_t)(ny_now() * 1e9);
-    snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
-    ny_field_set_text(record, "id", id);
-}
-
-json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, const char *kind)
-{
-    json_t *record = json_object(), *report = json_object();
-
-    /* `info --json` prints null until a fact is known. */
-    for (unsigned place = 1; ny_fact_placed(place); place++)
-        ny_field_set_json(report, ny_fact_placed(place)->key, json_null());
-    ny_field_set_json(report, "stages", json_object());
-    ny_field_set_json(report, "stage_memory_bytes", json_object());
-    ny_field_set_count(report, "n", points->n);
-    ny_field_set_count(report, "d", points->d);
-    ny_field_set_count(report, "updates", 0);
-    ny_job_describe_machine(report);
-    ny_field_set_json(record, "format", json_integer(NY_RECORD_FORMAT));
-    ny_field_set_text(record, "kind", kind);
-    set_id(record);
-    ny_field_set_text(record, "stage", ny_stage_name(NY_STAGE_STATS));
-    ny_field_set_json(record, "options", options);
-    ny_field_set_json(record, "checkpoint", json_object());
-    ny_field_set_json(record, "report", report);
-    return record;
-}
 
 uint64_t ny_job_rows(const struct ny_state *state, uint64_t n)
 {
@@ -88,26 +43,36 @@ void ny_job_count_anew(struct ny_job *job)
     job->state.report.n = now;
 }
 
-json_t *ny_job_report(const struct ny_job *job)
-{
-    return json_object_get(job->record, "report");
-}
-
 size_t ny_job_eigenvalues(const struct ny_job *job)
 {
-    return json_array_size(json_object_get(ny_job_report(job), "eigenvalues"));
+    return job->record.ops->count(job->record, NY_LIST_EIGENVALUES);
 }
 
 double ny_job_eigenvalue(const struct ny_job *job, size_t k)
 {
-    const json_t *values = json_object_get(ny_job_report(job), "eigenvalues");
+    double value = job->record.ops->at(job->record, NY_LIST_EIGENVALUES, k);
 
-    return json_number_value(json_array_get(values, k));
+    return isnan(value) ? 0 : value;
+}
+
+void ny_job_begin_errors(struct ny_job *job, size_t check_rows)
+{
+    job->state.report.check_rows = check_rows;
+    job->record.ops->begin_list(job->record, NY_LIST_ERRORS);
+    job->record.ops->begin_list(job->record, NY_LIST_ERRORS_SE);
+    job->record.ops->begin_list(job->record, NY_LIST_CORRECTED);
+}
+
+void ny_job_add_error(struct ny_job *job, struct ny_pair_error error)
+{
+    job->record.ops->append(job->record, NY_LIST_ERRORS, error.rho);
+    job->record.ops->append(job->record, NY_LIST_ERRORS_SE, error.se);
+    job->record.ops->append(job->record, NY_LIST_CORRECTED, error.value);
 }
 
 void ny_job_clear_checkpoint(struct ny_job *job)
 {
-    job->state.at = ny_state_of(NULL).at;
+    job->state.at = ny_state_none().at;
     job->state.at.there = true;
 }
 
@@ -135,25 +100,21 @@ static void add(double *sum, double more)
 
 double ny_job_seconds(const struct ny_job *job, enum ny_stage_id stage)
 {
-    return ny_field_number(json_object_get(ny_job_report(job), "stages"), ny_stage_name(stage), 0);
+    return job->state.stage_s[stage];
 }
 
 void ny_job_mark_time(struct ny_job *job)
 {
-    const char *stage = ny_stage_name(job->stage);
-    json_t *report = ny_job_report(job), *stages = json_object_get(report, "stages");
-    json_t *memory = json_object_get(report, "stage_memory_bytes");
+    struct ny_state *state = &job->state;
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
     double network_s = ny_peers_network_s(ny_context_peers(job->ctx));
 
     job->marked_s = now_s;
-    ny_field_set_number(stages, stage, ny_job_seconds(job, job->stage) + elapsed_s);
-    add(&job->state.report.seconds, elapsed_s);
-    if (network_s > 0)
-        ny_field_set_number(report, "network_seconds",
-                            ny_field_number(report, "network_seconds", 0) + network_s);
-    if (ny_field_count(memory, stage, 0) < ny_memory_peak(job->ctx))
-        ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));
+    state->stage_s[job->stage] += elapsed_s;
+    add(&state->report.seconds, elapsed_s);
+    state->report.network_seconds += network_s;
+    if (state->stage_bytes[job->stage] < ny_memory_peak(job->ctx))
+        state->stage_bytes[job->stage] = ny_memory_peak(job->ctx);
 }
 
 /* Adds up the totals of all runs that made the result; an update begins with those before it. */
@@ -165,13 +126,14 @@ static void add_totals(struct ny_state_report *report)
 }
 
 /* Puts into the report what the whole run took of memory and disk. */
-static void report_resources(const struct ny_job *job)
+static void report_resources(struct ny_job *job)
 {
-    json_t *report = ny_job_report(job);
+    struct ny_state_report *report = &job->state.report;
+    size_t peak = ny_rss_peak_bytes();
 
-    ny_field_set_peak(report);
-    ny_field_set_count(report, "memory_budget_bytes", ny_memory_whole(job->ctx));
-    ny_field_set_count(report, "store_bytes", job->keep.ops->bytes(&job->keep));
+    report->peak_rss_bytes = peak ? peak : NY_NONE;
+    report->memory_budget_bytes = ny_memory_whole(job->ctx);
+    report->store_bytes = job->keep.ops->bytes(&job->keep);
 }
 
 int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id stage)
@@ -179,14 +141,13 @@ int ny_job_commit(struct ny_job *job, struct ny_batch *batch, enum ny_stage_id s
     int err = NY_OK;
 
     job->state.record.stage = ny_stage_name(stage);
-    if (stage == NY_STAGE_DONE) add_totals(&job->state.report);
-    ny_state_put(&job->state, job->record);
     if (stage == NY_STAGE_DONE) {
+        add_totals(&job->state.report);
         report_resources(job);
-        ny_figures_derive(job->record);
-        if (job->at_end) err = job->at_end(job, batch);
     }
-    if (err == NY_OK) err = ny_record_put(&job->keep, batch, job->record);
+    job->record.ops->put(job->record, &job->state);
+    if (stage == NY_STAGE_DONE && job->at_end) err = job->at_end(job, batch);
+    if (err == NY_OK) err = job->record.ops->save(&job->keep, batch, job->record);
     if (err) {
         job->keep.ops->cancel(batch);
         return err;

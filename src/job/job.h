@@ -23,9 +23,9 @@ struct ny_job {
     struct ny_context *ctx;
     struct ny_rows *X;
     struct ny_keep keep;
-    json_t *record;               /* borrowed: loaded or new */
-    struct ny_state state;        /* what stages read of it and write to it, until a commit */
-    struct ny_rows_info points;   /* points.n = rows of the job, as recorded */
+    struct ny_record record;    /* borrowed: loaded or new */
+    struct ny_state state;      /* what stages read of it and write to it, until a commit */
+    struct ny_rows_info points; /* points.n = rows of the job, as recorded */
     const struct ny_course *course;
     enum ny_stage_id after; /* what the record has when the course is over: NY_STAGE_DONE, or the
                              * first stage of another job of the NAME */
@@ -37,10 +37,6 @@ struct ny_job {
     int (*at_end)(struct ny_job *job, struct ny_batch *batch);
 };
 
-/* Makes a new record: stage stats, n and d as of now, everything else in the report null. `options`
- * is taken over. */
-json_t *ny_job_record_new(const struct ny_rows_info *points, json_t *options, const char *kind);
-
 /* Returns how many rows a job is of, where the store has n: those that its record counts, unless
  * there is none, or it is still in stage stats: nothing is made of them before. A count of 0, which
  * no record has, stays what it is. */
@@ -48,14 +44,18 @@ uint64_t ny_job_rows(const struct ny_state *state, uint64_t n);
 /* Makes the job count the rows that ny_job_rows() tells, and says so where they are others. */
 void ny_job_count_anew(struct ny_job *job);
 
-/* Puts version, BLAS and CPU of this run into a report. */
-void ny_job_describe_machine(json_t *report);
-
-/* Returns the report of the record, which owns it, to write facts for people to. */
-json_t *ny_job_report(const struct ny_job *job);
 /* Returns how many eigenvalues the job has found, and the k-th of them; 0: there is none. */
 size_t ny_job_eigenvalues(const struct ny_job *job);
 double ny_job_eigenvalue(const struct ny_job *job, size_t k);
+/* An estimate of the error of a pair, its standard error, and the eigenvalue that follows; NaN: not
+ * known. */
+struct ny_pair_error {
+    double rho, se, value;
+};
+/* Begins the errors of the components in the report, estimated with so many check rows. */
+void ny_job_begin_errors(struct ny_job *job, size_t check_rows);
+/* Adds that of the next pair. */
+void ny_job_add_error(struct ny_job *job, struct ny_pair_error error);
 /* Forgets the checkpoint, as of a stage that begins. */
 void ny_job_clear_checkpoint(struct ny_job *job);
 /* Stores a part of the result, under the name of a part that this job has made. */

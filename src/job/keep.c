@@ -2,7 +2,6 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "job/record.h"
 
 size_t ny_dirty_bytes_max(size_t limit)
 {
@@ -41,24 +40,6 @@ int ny_keep_put(const struct ny_keep *keep, const char *part, const void *data, 
     struct ny_pieces pieces = ny_pieces_of(data, bytes);
 
     return keep->ops->put_pieces(keep, part, &pieces);
-}
-
-int ny_keep_current(const struct ny_keep *keep, const json_t *record, int err)
-{
-    struct ny_context *ctx = keep->ctx;
-    json_t *now;
-    bool current;
-
-    if (err && err != NY_ESTORE && err != NY_EINTERNAL) return err; /* others are not torn */
-    if (ny_record_get(keep, &now)) return err ? err : ny_context_error(ctx)->status;
-    current = ny_record_same(now, record) || (!err && ny_record_continues(now, record));
-    json_decref(now);
-    if (current) return err;
-    ny_error_clear(ctx);
-    return ny_fail(ctx, NY_EBUSY,
-                   "'%s' in %s was fitted anew, updated or removed while it was read; run the same "
-                   "command again",
-                   keep->name, keep->place);
 }
 
 int ny_part_digest(const struct ny_keep *keep, const char *part, uint64_t *digest)

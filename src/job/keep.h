@@ -14,8 +14,6 @@
 #ifndef NY_JOB_KEEP_H
 #define NY_JOB_KEEP_H
 
-#include <jansson.h>
-
 #include "base/context.h"
 #include "base/layout.h"
 
@@ -43,6 +41,7 @@ struct ny_pieces ny_pieces_of(const void *data, size_t bytes);
 
 struct ny_batch;
 struct ny_keep;
+struct ny_record_ops; /* job/record.h */
 
 struct ny_keep_ops {
     /* Begins a batch; waits for its turn. Commit and cancel free it. */
@@ -71,6 +70,7 @@ struct ny_keep_ops {
 
 struct ny_keep {
     const struct ny_keep_ops *ops;
+    const struct ny_record_ops *records; /* how its records are read and put */
     struct ny_context *ctx;
     const char *name;   /* of the result */
     const char *place;  /* of where it is, for messages */
@@ -80,11 +80,6 @@ struct ny_keep {
 
 /* Puts an array as a part, in batches of its own. */
 int ny_keep_put(const struct ny_keep *keep, const char *part, const void *data, size_t bytes);
-
-/* Returns the status `err` of what was read of the result with this record. NY_EBUSY where it was
- * fitted anew or removed meanwhile: what was read, and what looks like damage, is then of two fits.
- * So it is of a result that was updated, where `err` is a failure. */
-int ny_keep_current(const struct ny_keep *keep, const json_t *record, int err);
 
 /* Adds the bytes of a part to a digest: those of a part that is not there leave it as it is. */
 int ny_part_digest(const struct ny_keep *keep, const char *part, uint64_t *digest);

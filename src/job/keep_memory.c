@@ -381,7 +381,12 @@ struct ny_keep ny_memory_keep(struct ny_memory_results *all, const char *name)
     static const struct ny_keep_ops ops = {begin, put,        drop, commit, cancel,
                                            chunk, put_pieces, get,  bytes,  room};
 
-    return (struct ny_keep){&ops, all->ctx, name, all->place, all->folder, all};
+    return (struct ny_keep){.ops = &ops,
+                            .ctx = all->ctx,
+                            .name = name,
+                            .place = all->place,
+                            .folder = all->folder,
+                            .at = all};
 }
 
 const char *ny_memory_folder(const struct ny_memory_results *all)

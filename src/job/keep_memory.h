@@ -15,7 +15,8 @@ int ny_memory_results_new(struct ny_memory_results **out, struct ny_context *ctx
                           const char *folder);
 /* Frees all results; NULL is allowed. */
 void ny_memory_results_free(struct ny_memory_results *kept);
-/* Returns the keep of the result `name`, which it borrows. */
+/* Returns the keep of the result `name`, which it borrows; how records are read and put is the
+ * caller's to say. */
 struct ny_keep ny_memory_keep(struct ny_memory_results *kept, const char *name);
 /* Returns the folder for temporary files. */
 const char *ny_memory_folder(const struct ny_memory_results *kept);

@@ -13,8 +13,6 @@
 #ifndef NY_JOB_PLAN_H
 #define NY_JOB_PLAN_H
 
-#include <jansson.h>
-
 #include "base/memory.h"
 #include "job/calibration.h"
 #include "job/stage.h"
@@ -22,7 +20,7 @@
 struct ny_plan {
     bool selects; /* the landmarks alone are wanted */
     bool whole;   /* all points are used: no landmarks */
-    size_t m;   /* landmarks, known or estimated for greedy; the order of products with all of K */
+    size_t m; /* landmarks, known or estimated for greedy; the order of products with all of K */
     bool m_estimated;
     bool loose;       /* the time depends much on the data */
     bool gram_f64;    /* pass 1 sums up in f64 */
@@ -31,19 +29,19 @@ struct ny_plan {
     size_t memory_bytes;            /* peak over the stages, with `workers` */
     size_t memory_min_bytes;        /* the smallest budget that works: one worker */
     size_t by_purpose[NY_PURPOSES]; /* memory of the stage with the peak */
-    size_t cache_bytes; /* columns that are kept in memory between passes; 0: none */
+    size_t cache_bytes;             /* columns that are kept in memory between passes; 0: none */
     uint64_t disk_bytes;
     uint64_t result_bytes;  /* part of them that is certain to be there when the job ends */
     uint64_t scratch_bytes; /* likewise beside these, in the folder of the store, at some time */
     unsigned passes;
-    bool passes_vary;          /* the data decide about those that select landmarks: */
-    unsigned selection_passes; /* how many of `passes` are likely to */
-    const char *knn;           /* how neighbours are found; NULL: none are looked for */
-    const char *knn_may_be[2]; /* ways that some rows may show to be less work; NULL: none */
+    bool passes_vary;            /* the data decide about those that select landmarks: */
+    unsigned selection_passes;   /* how many of `passes` are likely to */
+    const char *knn;             /* how neighbours are found; NULL: none are looked for */
+    const char *knn_may_be[2];   /* ways that some rows may show to be less work; NULL: none */
     struct ny_calibration rates; /* rates of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];
     double seconds_low, seconds_high; /* a fit is likely to take between them */
-    double unsettled_s; /* seconds more where an iteration goes on to its limit */
+    double unsettled_s;               /* seconds more where an iteration goes on to its limit */
     size_t stage_bytes[NY_STAGE_DONE];
 };
 
@@ -75,7 +73,5 @@ void ny_plan_sum_up(struct ny_plan *plan);
  * plan of one of the shards says: a shard has a thread at least. The small problem, of order m, is
  * solved once, by all threads where it is large. */
 double ny_plan_shards_factor(enum ny_stage_id stage, double m, unsigned shards, unsigned threads);
-/* Returns the plan as a new JSON object, which `nystream plan` reports. */
-json_t *ny_plan_json(const struct ny_plan *plan);
 
 #endif

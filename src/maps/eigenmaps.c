@@ -217,7 +217,7 @@ done:
 /* (1 − λ)^t of the coordinates; and ψ = D^-½u/c₀, where c₀ = 1/√(Σd) is the trivial vector. */
 static int report_scale(const struct eigenmaps *map)
 {
-    const struct ny_job *job = &map->fit->base.job;
+    struct ny_job *job = &map->fit->base.job;
     struct ny_coordinates coordinates = {
         .pairs = map->pairs, .skip = 1, .asymmetric = map->fit->base.settings->asymmetric};
     double *scale = NULL, volume = 0;
@@ -233,7 +233,7 @@ static int report_scale(const struct eigenmaps *map)
         if (map->fit->base.settings->asymmetric) scale[k] *= sqrt(volume);
     }
     coordinates.scale = scale;
-    ny_field_set_json(job->record, "coordinates", ny_coordinates_json(&coordinates));
+    ny_coordinates_put(&coordinates, job->record, &job->state);
     ny_free(job->ctx, scale);
     return NY_OK;
 }
@@ -241,18 +241,17 @@ static int report_scale(const struct eigenmaps *map)
 static void report_pairs(const struct eigenmaps *map)
 {
     struct ny_job *job = &map->fit->base.job;
-    json_t *report = ny_job_report(job), *values = json_array(), *residuals = json_array();
 
+    job->record.ops->begin_list(job->record, NY_LIST_EIGENVALUES);
+    job->record.ops->begin_list(job->record, NY_LIST_RESIDUALS);
     for (size_t k = 0; k < map->pairs; k++) {
         double value = fmax(map->solver.value[k], 0);
 
-        ny_field_append(values,
-                        json_real(map->fit->base.settings->map->in_time ? 1 - value : value));
-        ny_field_append(residuals, json_real(map->solver.residual[k]));
+        job->record.ops->append(job->record, NY_LIST_EIGENVALUES,
+                                map->fit->base.settings->map->in_time ? 1 - value : value);
+        job->record.ops->append(job->record, NY_LIST_RESIDUALS, map->solver.residual[k]);
     }
-    ny_field_set_json(report, "eigenvalues", values);
-    ny_field_set_json(report, "eigenvector_residuals", residuals);
-    ny_field_set_count(report, "products", ny_lobpcg_products(&map->solver));
+    job->state.report.products = ny_lobpcg_products(&map->solver);
 }
 
 /* Zeros are as many as groups of nodes, less one, that only vanishing weights tie together. */

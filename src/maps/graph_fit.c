@@ -58,10 +58,11 @@ static int digest_of(const struct ny_stored_graph *graph, struct digest *digest)
     return err;
 }
 
-int ny_graph_is_adopted(const json_t *record, const struct ny_stored_graph *graph,
-                        const json_t *of_graph, bool *same)
+int ny_graph_is_adopted(struct ny_record record, const struct ny_stored_graph *graph,
+                        struct ny_record of_graph, bool *same)
 {
     const struct ny_state state = ny_state_of(record);
+    const struct ny_state others = ny_state_of(of_graph);
     const char *known = state.record.graph_digest;
     struct digest now = {""};
     int err = NY_OK;
@@ -71,12 +72,12 @@ int ny_graph_is_adopted(const json_t *record, const struct ny_stored_graph *grap
     if (known) err = digest_of(graph, &now);
     if (!err)
         *same = known ? strcmp(known, now.text) == 0
-                      : ny_graph_facts_agree(ny_graph_facts(record), ny_graph_facts(of_graph));
+                      : ny_graph_facts_agree(&state.graph, &others.graph);
     return err;
 }
 
-int ny_graph_check_adopted(const char *map, const json_t *record,
-                           const struct ny_stored_graph *graph, const json_t *of_graph)
+int ny_graph_check_adopted(const char *map, struct ny_record record,
+                           const struct ny_stored_graph *graph, struct ny_record of_graph)
 {
     bool same;
     int err = ny_graph_is_adopted(record, graph, of_graph, &same);
@@ -113,19 +114,18 @@ static int adopt_graph(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->base.job;
     const struct ny_stored_graph *graph = &fit->other->graph;
-    const json_t *of_graph = fit->other->record;
+    struct ny_record of_graph = fit->other->record;
     struct digest digest;
     int err = digest_of(graph, &digest);
 
     if (err) return err;
-    ny_graph_facts_adopt(ny_graph_facts(job->record), ny_graph_facts(of_graph));
-    job->state = ny_state_of(job->record);
+    ny_graph_facts_adopt(job, of_graph);
     job->state.record.graph_digest = digest.text;
     job->state.graph.name = graph->keep.name;
     job->state.report.n = graph->n;
-    job->state.record.nodes = ny_of_nodes(of_graph);
+    job->state.record.nodes = ny_state_of(of_graph).record.nodes;
     if (graph->affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
-        ny_field_set_text(ny_job_report(job), "edge_weights", "affinity");
+        job->state.report.edge_weights = "affinity";
     if (job->points.n > graph->n)
         ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since graph '%s' was made, and not in '%s'",
                (unsigned long long)(job->points.n - graph->n),
@@ -188,13 +188,13 @@ static void advise(const struct ny_graph_fit *fit, char *text, size_t size)
 
 /* Says, when the map begins, which rows the largest component leaves out, and refuses where these
  * are most of them: NY_EDATA. A job of 1.0, which has no option `largest`, goes on. */
-static int check_component(const struct ny_graph_fit *fit)
+static int check_component(struct ny_graph_fit *fit)
 {
-    const struct ny_job *job = &fit->base.job;
+    struct ny_job *job = &fit->base.job;
     uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
     char cure[400];
 
-    ny_field_set_count(ny_job_report(job), "embedded", kept);
+    job->state.report.embedded = kept;
     if (!left || ny_stage_parse(job->state.record.stage) != ny_graph_map_first(fit->map))
         return NY_OK;
     advise(fit, cure, sizeof(cure));

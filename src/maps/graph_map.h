@@ -158,11 +158,11 @@ int ny_graph_check_weights(const struct ny_stored_graph *graph,
                            const struct ny_fit_settings *settings);
 /* Finds out whether a graph of another NAME is that which the fit of a record was begun with. Fits
  * of earlier versions have no digest, and know it by its figures. */
-int ny_graph_is_adopted(const json_t *record, const struct ny_stored_graph *graph,
-                        const json_t *of_graph, bool *same);
+int ny_graph_is_adopted(struct ny_record record, const struct ny_stored_graph *graph,
+                        struct ny_record of_graph, bool *same);
 /* Refuses a graph, whose record is `of_graph`, that is not the one any more which the map of
  * `record` was made of: NY_EUSAGE. */
-int ny_graph_check_adopted(const char *map, const json_t *record,
-                           const struct ny_stored_graph *graph, const json_t *of_graph);
+int ny_graph_check_adopted(const char *map, struct ny_record record,
+                           const struct ny_stored_graph *graph, struct ny_record of_graph);
 
 #endif

@@ -57,14 +57,14 @@ static double spread(double sum, double squares, double count)
  * either are equal, and 1 − √(Σ(d − δ)²/Σδ²). */
 static void report(const struct ny_isomap *map, const struct sums *s)
 {
-    json_t *report = ny_job_report(&map->fit->base.job);
+    struct ny_state_report *report = &map->fit->base.job.state.report;
     double n = s->pairs, both = spread(s->x, s->xx, n) * spread(s->y, s->yy, n);
     double variance = both > 0 ? 1 - pow(s->xy - s->x * s->y / n, 2) / both : NAN;
 
     if (variance < 0) variance = 0; /* but for rounding; NaN stays */
-    ny_field_set_number(report, "residual_variance", variance);
-    ny_field_set_number(report, "distance_preservation", 1 - sqrt(s->off / s->xx));
-    ny_field_set_count(report, "sampled_pairs", (uint64_t)n);
+    report->residual_variance = variance;
+    report->distance_preservation = 1 - sqrt(s->off / s->xx);
+    report->sampled_pairs = (uint64_t)n;
 }
 
 /* ---- pairs of sweep 1 ----------------------------------------------------------------------- */
@@ -102,9 +102,7 @@ static uint32_t hashed_node(const struct ny_isomap *map, uint64_t index)
 size_t ny_isomap_sources(uint64_t nodes)
 {
     const uint64_t small = 4096, large = 1 << 24;
-    size_t sources = nodes <= small  ? NY_ISOMAP_SOURCES
-                     : nodes > large ? NY_LANES
-                                     : 4 * NY_LANES;
+    size_t sources = nodes <= small ? NY_ISOMAP_SOURCES : nodes > large ? NY_LANES : 4 * NY_LANES;
 
     return nodes < sources ? (size_t)nodes : sources;
 }

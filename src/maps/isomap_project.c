@@ -99,7 +99,7 @@ static void take_all(struct ny_isomap *map)
 /* Makes sweep 2. A job that went on after sweep 1 has nothing any more of what that kept. */
 static int sweep_again(struct ny_isomap *map, uint64_t sources)
 {
-    ny_field_set_json(ny_job_report(&map->fit->base.job), "columns_kept_bytes", json_null());
+    map->fit->base.job.state.report.columns_kept_bytes = NY_NONE;
     return ny_isomap_sweep(map, sources, add_columns, save_columns);
 }
 

@@ -193,7 +193,7 @@ int ny_graph_fit_keep(struct ny_graph_fit *fit)
     if (!sizes.kept) return NY_OK;
     fit->kept = ny_alloc(job->ctx, NY_MEM_TILES, sizes.kept);
     fit->kept_bytes = sizes.kept;
-    ny_field_set_count(ny_job_report(job), "columns_kept_bytes", sizes.kept);
+    job->state.report.columns_kept_bytes = sizes.kept;
     return fit->kept ? NY_OK : NY_EBUDGET;
 }
 

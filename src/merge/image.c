@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "merge/sums.h"
+#include "records/fields.h"
 
 #define MAGIC "nystream sums\n\0"
 

@@ -7,7 +7,8 @@
 #include "fit/fit.h"
 #include "fit/signs.h"
 #include "merge/sums.h"
-#include "job/figures.h"
+#include "records/figures.h"
+#include "records/record.h"
 
 /* Copies the sums, which solving them destroys. Those of columns are taken about the mean of all
  * rows where the map is centred, as those of one store are: parts that were added have their own.
@@ -139,8 +140,8 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     json_t *record = record_of(sums);
     struct ny_fit fit = {.job = {.ctx = sums->ctx,
                                  .keep.name = "merged",
-                                 .record = record,
-                                 .state = ny_state_of(record),
+                                 .record = ny_record_of(record),
+                                 .state = ny_state_of(ny_record_of(record)),
                                  .points = ny_summed_points(sums),
                                  .stage = NY_STAGE_SOLVE,
                                  .workers = settings->threads},
@@ -153,8 +154,8 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     if (!err) err = solve(&fit, sums, &solution);
     if (err) goto done;
     if (ny_summed_columns(sums)) ny_signs_turn(&solution, solution.P); /* no landmarks fix them */
-    describe(&fit, sums, ny_job_report(&fit.job));
-    fit.job.state.report = ny_state_of(record).report;
+    describe(&fit, sums, json_object_get(record, "report"));
+    fit.job.state.report = ny_state_of(ny_record_of(record)).report;
     ny_fit_report_solution(&fit, &solution);
     err = ny_fit_make_model(&fit, &solution);
     if (!err) err = ny_fields_check(sums->ctx);
@@ -162,13 +163,13 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
         err = ny_names_append(&fit.model->columns, sums->ctx, sums->base->columns.text,
                               sums->base->columns.count);
     if (err) goto done;
-    ny_state_put(&fit.job.state, record);
+    ny_codec_put(fit.job.record, &fit.job.state);
     ny_figures_derive(record);
-    err = ny_model_take_errors(fit.model, ny_job_report(&fit.job));
+    err = ny_model_take_errors(fit.model, fit.job.record);
     if (err) goto done;
     *model = fit.model;
     fit.model = NULL;
-    if (report) *report = json_incref(ny_job_report(&fit.job));
+    if (report) *report = json_incref(json_object_get(record, "report"));
 done:
     ny_solution_release(&solution, sums->ctx);
     ny_fit_release(&fit);

@@ -18,6 +18,7 @@
 #include "results/keep.h"
 #include "results/resume.h"
 #include "results/stored_model.h"
+#include "records/record.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -176,8 +177,8 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     struct ny_fit fit = {.job = {.ctx = ctx,
                                  .X = ny_store_rows(store),
                                  .keep = ny_store_keep(store, name),
-                                 .record = json_deep_copy(record),
-                                 .state = ny_state_of(record),
+                                 .record = ny_record_of(json_deep_copy(record)),
+                                 .state = ny_state_of(ny_record_of(record)),
                                  .stage = NY_STAGE_SOLVE,
                                  .workers = settings->threads},
                          .settings = settings,
@@ -187,7 +188,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     *out = NULL;
     if (!sums) goto done;
     *sums = (struct ny_summed){.ctx = ctx, .about = json_object()};
-    err = fit.job.record ? check_stage(store, name, record) : ny_fields_no_memory(ctx);
+    err = fit.job.record.of ? check_stage(store, name, record) : ny_fields_no_memory(ctx);
     if (err) goto done;
     /* Whoever solves the sums chooses the precision; here the choice would cost m³. */
     fit.job.state.record.gram_f64 = true;
@@ -209,7 +210,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     sums = NULL;
 done:
     ny_fit_release(&fit);
-    json_decref(fit.job.record);
+    ny_record_free(fit.job.record);
     ny_summed_free(sums);
     return err;
 }

@@ -4,8 +4,8 @@
 
 static const char part[] = "features";
 
-int ny_stored_choice_put(const struct ny_keep *keep, json_t *record, const unsigned char *chosen,
-                         size_t d)
+int ny_stored_choice_put(const struct ny_keep *keep, const unsigned char *chosen, size_t d,
+                         struct ny_state *state)
 {
     struct ny_context *ctx = keep->ctx;
     size_t count = 0, at = 0;
@@ -20,14 +20,13 @@ int ny_stored_choice_put(const struct ny_keep *keep, json_t *record, const unsig
         if (chosen[k]) columns[at++] = k;
     err = ny_keep_put(keep, part, columns, count * sizeof(*columns));
     ny_free(ctx, columns);
-    ny_field_set_count(record, "features", count);
-    ny_field_set_count(json_object_get(record, "report"), "features_kept", count);
+    state->record.features = state->report.features_kept = count;
     return err;
 }
 
-size_t ny_stored_choice_count(const json_t *record)
+size_t ny_stored_choice_count(struct ny_record record)
 {
-    return (size_t)ny_field_count(record, "features", 0);
+    return (size_t)ny_state_of(record).record.features;
 }
 
 /* Tells whether they ascend and are below d. */
@@ -38,7 +37,7 @@ static bool plausible(const uint64_t *columns, size_t count, uint64_t d)
     return true;
 }
 
-int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t d,
+int ny_stored_choice(const struct ny_keep *keep, struct ny_record record, uint64_t d,
                      uint64_t **columns)
 {
     struct ny_context *ctx = keep->ctx;

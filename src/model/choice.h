@@ -6,15 +6,15 @@
 #include "job/keep.h"
 #include "job/record.h"
 
-/* Stores which of the d columns are chosen, and notes in the record and its report how many. The
- * caller saves the record. */
-int ny_stored_choice_put(const struct ny_keep *keep, json_t *record, const unsigned char *chosen,
-                         size_t d);
+/* Stores which of the d columns are chosen, and notes in the state, which the caller saves, how
+ * many. */
+int ny_stored_choice_put(const struct ny_keep *keep, const unsigned char *chosen, size_t d,
+                         struct ny_state *state);
 /* Returns how many columns the result has chosen; 0: it has all. */
-size_t ny_stored_choice_count(const json_t *record);
+size_t ny_stored_choice_count(struct ny_record record);
 /* Reads their numbers, which ny_free() frees; NY_ESTORE where they are not ascending and below d.
  */
-int ny_stored_choice(const struct ny_keep *keep, const json_t *record, uint64_t d,
+int ny_stored_choice(const struct ny_keep *keep, struct ny_record record, uint64_t d,
                      uint64_t **columns);
 
 #endif

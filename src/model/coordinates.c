@@ -98,41 +98,41 @@ int ny_coordinates_check_reached(const struct ny_coordinates *how, struct ny_con
     return err;
 }
 
-json_t *ny_coordinates_json(const struct ny_coordinates *how)
+void ny_coordinates_put(const struct ny_coordinates *how, struct ny_record record,
+                        struct ny_state *state)
 {
-    json_t *json = json_object(), *scale = how->scale ? json_array() : json_null();
-
-    ny_field_set_count(json, "pairs", how->pairs);
-    ny_field_set_count(json, "skip", how->skip);
-    ny_field_set_json(json, "asymmetric", json_boolean(how->asymmetric));
-    ny_field_set_json(json, "normalize", json_boolean(how->normalize));
-    for (size_t k = 0; how->scale && k < ny_coordinates_count(how); k++)
-        ny_field_append(scale, json_real(how->scale[k]));
-    ny_field_set_json(json, "scale", scale);
-    return json;
+    state->coordinates = (struct ny_state_coordinates){.there = true,
+                                                       .pairs = how->pairs,
+                                                       .skip = how->skip,
+                                                       .asymmetric = how->asymmetric,
+                                                       .normalize = how->normalize};
+    record.ops->put(record, state);
+    if (!how->scale) return;
+    record.ops->begin_list(record, NY_LIST_SCALE);
+    for (size_t k = 0; k < ny_coordinates_count(how); k++)
+        record.ops->append(record, NY_LIST_SCALE, how->scale[k]);
 }
 
-int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record)
+int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx,
+                         struct ny_record record)
 {
-    const json_t *json = json_object_get(record, "coordinates"), *scale;
-    const json_t *report = json_object_get(record, "report");
+    const struct ny_state state = ny_state_of(record);
+    size_t factors = record.ops->count(record, NY_LIST_SCALE);
 
-    *how = (struct ny_coordinates){.pairs = (size_t)ny_field_count(report, "components", 0)};
-    if (json) {
-        how->pairs = (size_t)ny_field_count(json, "pairs", 0);
-        how->skip = (size_t)ny_field_count(json, "skip", 0);
-        how->asymmetric = json_is_true(json_object_get(json, "asymmetric"));
-        how->normalize = json_is_true(json_object_get(json, "normalize"));
-    }
-    scale = json_object_get(json, "scale");
+    *how = (struct ny_coordinates){.pairs = (size_t)state.facts.components};
+    if (state.coordinates.there)
+        *how = (struct ny_coordinates){.pairs = (size_t)state.coordinates.pairs,
+                                       .skip = (size_t)state.coordinates.skip,
+                                       .asymmetric = state.coordinates.asymmetric,
+                                       .normalize = state.coordinates.normalize};
     if (how->pairs > PAIRS_MAX || how->skip > 1 || (how->skip && how->skip >= how->pairs) ||
-        (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
+        (factors && factors != ny_coordinates_count(how)))
         return ny_fail_damaged(ctx, NULL, NULL);
-    if (!json_is_array(scale)) return NY_OK;
-    how->scale = ny_calloc(ctx, NY_MEM_MODEL, ny_coordinates_count(how), sizeof(double));
+    if (!factors) return NY_OK;
+    how->scale = ny_calloc(ctx, NY_MEM_MODEL, factors, sizeof(double));
     if (!how->scale) return NY_EBUDGET;
-    for (size_t k = 0; k < ny_coordinates_count(how); k++)
-        how->scale[k] = json_number_value(json_array_get(scale, k));
+    for (size_t k = 0; k < factors; k++)
+        how->scale[k] = record.ops->at(record, NY_LIST_SCALE, k);
     return NY_OK;
 }
 

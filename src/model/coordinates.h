@@ -6,9 +6,8 @@
 #ifndef NY_MODEL_COORDINATES_H
 #define NY_MODEL_COORDINATES_H
 
-#include <jansson.h>
-
 #include "base/context.h"
+#include "job/record.h"
 
 struct ny_coordinates {
     size_t pairs;    /* eigenpairs, as many as a stored row has entries of Û */
@@ -47,10 +46,12 @@ bool ny_coordinates_unreached(bool f64, const void *row);
 int ny_coordinates_check_reached(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                                  const void *rows, uint64_t first, size_t count);
 
-/* Returns the form that the record keeps; in a record without it coordinates are plain. */
-json_t *ny_coordinates_json(const struct ny_coordinates *how);
+/* Puts the form into a record and its state; in a record without it coordinates are plain. */
+void ny_coordinates_put(const struct ny_coordinates *how, struct ny_record record,
+                        struct ny_state *state);
 /* Reads the form from a record. NY_ESTORE where the record contradicts itself. */
-int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);
+int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx,
+                         struct ny_record record);
 /* Frees `scale`. */
 void ny_coordinates_release(struct ny_coordinates *how, struct ny_context *ctx);
 

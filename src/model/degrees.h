@@ -15,8 +15,6 @@
 #ifndef NY_MODEL_DEGREES_H
 #define NY_MODEL_DEGREES_H
 
-#include <jansson.h>
-
 #include "columns/tiles.h"
 
 struct ny_degrees {

@@ -15,9 +15,9 @@ struct ny_method;
 /* Tells whether results of this map and method (NULL: of none) place new points by all points. */
 bool ny_map_needs_points(const struct ny_map *map, const struct ny_method *method);
 /* Tells whether the result of this record places new points by all stored points. */
-bool ny_result_needs_points(const json_t *record);
+bool ny_result_needs_points(struct ny_record record);
 /* Fails with NY_EUSAGE where it does: there is no model apart from the store. */
-int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record);
+int ny_result_has_model(struct ny_context *ctx, const char *name, struct ny_record record);
 
 /* The part: NY_EXTENSION_HEAD numbers, then arrays of the pairs. */
 enum { NY_EXTENSION_HEAD = 4 };

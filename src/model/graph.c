@@ -21,32 +21,39 @@
 /* Edges whose bytes a size can tell, with what is made of them. */
 static const uint64_t edges_most = (uint64_t)1 << 48;
 
-/* Facts that only a graph from elsewhere has. */
-static const char *const given_facts[] = {"edge_values", "entries", "self_loops", "repeats",
-                                          "zero_affinities"};
-
-void ny_graph_facts_adopt(json_t *facts, const json_t *others)
+void ny_graph_facts_adopt(struct ny_job *job, struct ny_record of_graph)
 {
-    json_object_update_existing(facts, (json_t *)others);
-    for (size_t i = 0; i < sizeof(given_facts) / sizeof(given_facts[0]); i++) {
-        json_t *fact = json_object_get(others, given_facts[i]);
+    struct ny_record record = job->record;
 
-        if (fact) ny_field_set_json(facts, given_facts[i], json_incref(fact));
+    job->state.graph = ny_state_of(of_graph).graph;
+    for (int list = NY_LIST_RECALL_INTERVAL; list <= NY_LIST_SWEEP; list++) {
+        size_t count = of_graph.ops->count(of_graph, (enum ny_list)list);
+
+        if (count) record.ops->begin_list(record, (enum ny_list)list);
+        for (size_t k = 0; k < count; k++)
+            record.ops->append(record, (enum ny_list)list,
+                               of_graph.ops->at(of_graph, (enum ny_list)list, k));
     }
 }
 
-bool ny_graph_facts_agree(const json_t *facts, const json_t *others)
+/* Tells whether two numbers are the same, as far as both are known. */
+static bool agree(uint64_t one, uint64_t other)
 {
-    static const char *const keys[] = {"neighbors",  "metric",     "distance_limit", "edges",
-                                       "components", "degree_max", "bridges",        "edge_values"};
+    return one == NY_NONE || other == NY_NONE || one == other;
+}
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const json_t *fact = json_object_get(facts, keys[i]);
-        const json_t *other = json_object_get(others, keys[i]);
+bool ny_graph_facts_agree(const struct ny_state_graph *facts, const struct ny_state_graph *others)
+{
+    const char *const texts[][2] = {{facts->metric, others->metric},
+                                    {facts->edge_values, others->edge_values}};
+    double limit = facts->distance_limit, other = others->distance_limit;
 
-        if (fact && other && !json_equal(fact, other)) return false;
-    }
-    return true;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (texts[i][0] && texts[i][1] && strcmp(texts[i][0], texts[i][1]) != 0) return false;
+    return agree(facts->neighbors, others->neighbors) && agree(facts->edges, others->edges) &&
+           agree(facts->components, others->components) &&
+           agree(facts->degree_max, others->degree_max) && agree(facts->bridges, others->bridges) &&
+           (limit == other || (isnan(limit) && isnan(other)));
 }
 
 struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns)
@@ -57,30 +64,35 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
     return layout;
 }
 
-bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_rows *X,
-                        const struct ny_keep *keep, const json_t *record)
+/* Returns a number of the record as one of memory; 0: it is not known. */
+static size_t known(uint64_t count)
 {
-    const json_t *report = json_object_get(record, "report"), *facts = ny_graph_facts(record);
-    const char *kind = ny_field_text(record, "kind");
+    return count == NY_NONE ? 0 : (size_t)count;
+}
+
+bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_rows *X,
+                        const struct ny_keep *keep, struct ny_record record)
+{
+    const struct ny_state state = ny_state_of(record);
+    const struct ny_state_graph *facts = &state.graph;
+    bool own = state.own_graph.there || ny_is(state.record.kind, "graph");
+    double limit = state.record.edge_limit;
 
     *graph = (struct ny_stored_graph){.X = X, .keep = *keep};
-    if (!kind || (facts == report && strcmp(kind, "graph") != 0) || ny_field_text(facts, "name"))
-        return false;
-    graph->n = ny_field_count(report, "n", 0);
-    graph->neighbors = (size_t)ny_field_count(facts, "neighbors", 0);
-    graph->stored = (size_t)ny_field_count(facts, "neighbors_stored", 0);
-    graph->limit =
-        ny_field_number(record, "edge_limit", ny_field_number(facts, "distance_limit", INFINITY));
-    graph->largest = ny_field_count(facts, "largest", 0);
-    graph->bridges = (size_t)ny_field_count(facts, "bridges", 0);
+    if (!own || !state.record.kind || facts->name) return false;
+    if (isnan(limit)) limit = isnan(facts->distance_limit) ? INFINITY : facts->distance_limit;
+    graph->n = state.report.n;
+    graph->limit = limit;
+    graph->largest = facts->largest;
     graph->largest_edges =
-        ny_field_count(facts, "largest_edges", ny_field_count(facts, "edges", 0));
-    graph->mutual = ny_field_is(json_object_get(record, "options"), "mutual", "yes");
-    graph->given = ny_field_text(facts, "edge_values") != NULL;
-    if (!graph->given) return true;
-    graph->affinities = ny_field_is(facts, "edge_values", "affinities");
-    graph->neighbors = graph->stored = 0;
-    graph->bridges = (size_t)ny_field_count(facts, "edges", 0);
+        known(facts->largest_edges != NY_NONE ? facts->largest_edges : facts->edges);
+    graph->mutual = ny_is(state.options.mutual, "yes");
+    graph->given = facts->edge_values != NULL;
+    graph->affinities = ny_is(facts->edge_values, "affinities");
+    graph->bridges = known(graph->given ? facts->edges : facts->bridges);
+    if (graph->given) return true;
+    graph->neighbors = known(facts->neighbors);
+    graph->stored = known(facts->neighbors_stored);
     return true;
 }
 
@@ -222,7 +234,7 @@ int ny_stored_largest(const struct ny_stored_graph *graph, struct ny_largest_wal
 }
 
 int ny_stored_graph_need(struct ny_stored_graph *graph, struct ny_rows *X,
-                         const struct ny_keep *keep, const json_t *record)
+                         const struct ny_keep *keep, struct ny_record record)
 {
     if (ny_stored_graph_of(graph, X, keep, record)) return ny_stored_graph_check(graph);
     return ny_fail(keep->ctx, NY_EUSAGE,

@@ -6,6 +6,7 @@
 #include "graph/edges.h"
 #include "graph/pages.h"
 #include "model/embedding.h"
+#include "job/job.h"
 
 struct ny_stored_graph {
     struct ny_rows *X;   /* its rows */
@@ -24,7 +25,7 @@ struct ny_stored_graph {
 /* A graph of another NAME, which is done. */
 struct ny_named_graph {
     struct ny_stored_graph graph;
-    json_t *record; /* of it; NULL: there is no other NAME */
+    struct ny_record record; /* of it; none: there is no other NAME */
 };
 
 /* Tells whether there is a graph; one of a result that has none is zeroed. */
@@ -34,10 +35,10 @@ static inline bool ny_stored_graph_any(const struct ny_stored_graph *graph)
 }
 
 /* Takes the facts of another graph into those of a fit, which has all that are there. */
-void ny_graph_facts_adopt(json_t *facts, const json_t *others);
+void ny_graph_facts_adopt(struct ny_job *job, struct ny_record of_graph);
 /* Tells whether figures of two graphs agree: those by which fits of earlier versions, which keep no
  * digest, know theirs. */
-bool ny_graph_facts_agree(const json_t *facts, const json_t *others);
+bool ny_graph_facts_agree(const struct ny_state_graph *facts, const struct ny_state_graph *others);
 /* Returns the name of the part that holds bridges, or the edges of a graph from elsewhere. */
 const char *ny_stored_graph_part(const struct ny_stored_graph *graph);
 /* Returns the layout of a part of `columns` 4-byte numbers a row: neighbours, distances, rows. */
@@ -46,12 +47,12 @@ struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t 
 /* Sets *graph from the record of a graph, or of a fit that made its own. Returns false, with
  * neighbors = 0 and given = false, for any other record. */
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_rows *X,
-                        const struct ny_keep *keep, const json_t *record);
+                        const struct ny_keep *keep, struct ny_record record);
 
 /* Sets *graph likewise from the record of a result that is done, and checks it. NY_EUSAGE where it
  * has no graph. */
 int ny_stored_graph_need(struct ny_stored_graph *graph, struct ny_rows *X,
-                         const struct ny_keep *keep, const json_t *record);
+                         const struct ny_keep *keep, struct ny_record record);
 
 /* Tells whether the nodes of the graph begin in the order of near rows (graph/near_rows.h). */
 bool ny_stored_graph_near(const struct ny_stored_graph *graph);

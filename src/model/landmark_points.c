@@ -11,15 +11,15 @@
 
 static const char part[] = "landmark-points";
 
-struct ny_landmark_points ny_landmark_points_of(const json_t *record)
+struct ny_landmark_points ny_landmark_points_of(struct ny_record record)
 {
-    const json_t *given = json_object_get(record, "given");
-    const char *dtype = ny_field_text(given, "dtype");
+    const struct ny_state_given given = ny_state_of(record).given;
+    const char *dtype = given.dtype;
     struct ny_landmark_points how = {.dtype = dtype ? ny_dtype_parse(dtype) : NY_DTYPE_NONE};
 
     if (how.dtype == NY_DTYPE_NONE) return how;
-    how.count = (size_t)ny_field_count(given, "landmarks", 0);
-    how.slots = (size_t)ny_field_count(given, "slots", 0);
+    how.count = (size_t)given.landmarks;
+    how.slots = (size_t)given.slots;
     return how;
 }
 
@@ -80,19 +80,19 @@ static int put_rows(const struct ny_keep *keep, const struct ny_embedding_layout
     return err;
 }
 
-int ny_landmark_points_put(const struct ny_keep *keep, json_t *record,
+int ny_landmark_points_put(const struct ny_keep *keep, struct ny_record record,
                            const struct ny_landmark_points *how, const void *rows)
 {
     struct ny_embedding_layout layout = layout_of(how, how->d);
-    json_t *given;
+    struct ny_state state = ny_state_of(record);
     int err = put_rows(keep, &layout, rows);
 
     if (err) return err;
-    given = json_object();
-    ny_field_set_count(given, "landmarks", how->count);
-    ny_field_set_text(given, "dtype", ny_dtype_name(how->dtype));
-    ny_field_set_count(given, "slots", how->slots);
-    ny_field_set_json(record, "given", given);
+    state.given = (struct ny_state_given){.there = true,
+                                          .landmarks = how->count,
+                                          .dtype = ny_dtype_name(how->dtype),
+                                          .slots = how->slots};
+    record.ops->put(record, &state);
     return NY_OK;
 }
 
@@ -166,7 +166,7 @@ static int get_rows(const struct ny_keep *keep, const struct ny_embedding_layout
                                      : ny_embedding_rows(keep, layout, first, count, rows);
 }
 
-int ny_landmark_points_get(const struct ny_keep *keep, const json_t *record,
+int ny_landmark_points_get(const struct ny_keep *keep, struct ny_record record,
                            const struct ny_landmark_points *as, uint64_t first, void *rows)
 {
     struct ny_context *ctx = keep->ctx;

@@ -18,14 +18,14 @@ struct ny_landmark_points {
 };
 
 /* Returns how the landmarks of a record are kept; count 0: they are rows. */
-struct ny_landmark_points ny_landmark_points_of(const json_t *record);
+struct ny_landmark_points ny_landmark_points_of(struct ny_record record);
 /* Stores the points, rows of d values or records, and notes in the record, which the caller saves,
  * how they are kept. */
-int ny_landmark_points_put(const struct ny_keep *keep, json_t *record,
+int ny_landmark_points_put(const struct ny_keep *keep, struct ny_record record,
                            const struct ny_landmark_points *how, const void *rows);
 /* Reads points first … first + count − 1 in the type of *as, which holds them, and records of its
  * slots, or for 0 dense. NY_ESTORE where they are missing or damaged. */
-int ny_landmark_points_get(const struct ny_keep *keep, const json_t *record,
+int ny_landmark_points_get(const struct ny_keep *keep, struct ny_record record,
                            const struct ny_landmark_points *as, uint64_t first, void *rows);
 /* Reads rows of X that are landmarks, dense, in the type of *as. */
 int ny_landmark_points_gather(struct ny_rows *X, const struct ny_landmark_points *as,

@@ -26,13 +26,12 @@ const struct ny_map *ny_map_find(const char *name)
     return NULL;
 }
 
-const struct ny_map *ny_map_of(const json_t *record)
+const struct ny_map *ny_map_of(struct ny_record record)
 {
-    const json_t *report = json_object_get(record, "report");
-    const struct ny_map *map = ny_map_find(ny_field_text(report, "map"));
+    const struct ny_state state = ny_state_of(record);
+    const struct ny_map *map = ny_map_find(state.facts.map);
 
-    if (map && map->of_graph && json_is_object(json_object_get(report, "graph")))
-        return map->of_graph;
+    if (map && map->of_graph && state.own_graph.there) return map->of_graph;
     return map;
 }
 

@@ -5,7 +5,6 @@
 #ifndef NY_MODEL_MAP_H
 #define NY_MODEL_MAP_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -43,6 +42,8 @@ struct ny_map {
     X(eigenmaps)
 
 #define NY_DECLARE_MAP(map) extern const struct ny_map ny_map_##map;
+
+#include "job/record.h"
 NY_KERNEL_MAPS(NY_DECLARE_MAP)
 NY_GRAPH_MAPS(NY_DECLARE_MAP)
 
@@ -56,6 +57,6 @@ const struct ny_map *ny_map_at(size_t index);
 
 /* Returns the map that has made a result. If two have its name, the record says whether it is of a
  * graph. NULL: the record names none. */
-const struct ny_map *ny_map_of(const json_t *record);
+const struct ny_map *ny_map_of(struct ny_record record);
 
 #endif

@@ -11,6 +11,7 @@
 #include "model/coordinates.h"
 #include "model/degrees.h"
 #include "model/map.h"
+#include "job/record.h"
 
 /* How rows of the fit lie about what the model explains, as place/drift.c has learnt it from some
  * of them. */
@@ -75,11 +76,9 @@ int ny_model_names_load(struct ny_model *model, const char *text, size_t bytes, 
 #define NY_FOUND(p) (3 * (p) + 1)
 /* Takes the errors of the fit from its report into the model, whose image then has them: in steps
  * of 10⁻⁶, so that images of shards have the bytes of one store. NY_EBUDGET. */
-int ny_model_take_errors(struct ny_model *model, const json_t *report);
-/* Returns a figure of all pairs as an array, null where it is not known; null alone where none is.
- * NULL: no memory. */
+int ny_model_take_errors(struct ny_model *model, struct ny_record record);
+/* The figures of pairs among them, in this order. */
 enum ny_found { NY_FOUND_VALUES, NY_FOUND_ERRORS, NY_FOUND_ERRORS_SE };
-json_t *ny_model_found(const struct ny_model *model, enum ny_found which);
 /* Returns the share of the trace that the fit has left out; NaN: not known. */
 double ny_model_trace_error(const struct ny_model *model);
 /* Puts the columns of the model in another order: column j is the one that was place[j], with the
@@ -106,7 +105,7 @@ int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *ima
 
 /* Loads the model of a finished result, whose record this is, or fails with NY_EUSAGE if it has
  * none. *out is NULL after an error. */
-int ny_model_of_record(struct ny_model **out, const struct ny_keep *keep, const json_t *record);
+int ny_model_of_record(struct ny_model **out, const struct ny_keep *keep, struct ny_record record);
 
 /* Returns the spec of the model's landmarks and of rows of `dtype` (NY_DTYPE_NONE: the model's
  * own), records of so many slots. */

@@ -2,7 +2,6 @@
  * (model/model.h). */
 #include <math.h>
 
-#include "job/fields.h"
 #include "model/model.h"
 
 /* Rounds an error to the next of the steps. The sums of shards end in other bits than those of one
@@ -15,49 +14,32 @@ static double in_steps(double error)
     return nearbyint(error * steps) / steps + 0.0; /* which makes 0 of -0 */
 }
 
-static void take(const json_t *list, double *figure, size_t pairs)
+static void take(struct ny_record record, enum ny_list list, double *figure, size_t pairs)
 {
-    for (size_t k = 0; k < pairs; k++) {
-        const json_t *number = json_array_get(list, k);
+    size_t count = record.ops->count(record, list);
 
-        figure[k] = json_is_number(number) ? json_number_value(number) : NAN;
-    }
+    for (size_t k = 0; k < pairs; k++)
+        figure[k] = k < count ? record.ops->at(record, list, k) : NAN;
 }
 
-int ny_model_take_errors(struct ny_model *model, const json_t *report)
+int ny_model_take_errors(struct ny_model *model, struct ny_record record)
 {
-    const json_t *errors = json_object_get(report, "component_errors");
-    bool exact = ny_field_is(report, "approx", "exact"); /* nothing of the trace is left out */
-    double trace_error = exact ? NAN : ny_field_number(report, "trace_error", NAN), *found;
+    const struct ny_state state = ny_state_of(record);
+    bool exact = ny_is(state.facts.approx, "exact"); /* nothing of the trace is left out */
+    double trace_error = exact ? NAN : state.report.trace_error, *found;
     size_t p = model->p;
 
-    if (!json_is_array(errors) && isnan(trace_error)) return NY_OK;
+    if (!record.ops->count(record, NY_LIST_ERRORS) && isnan(trace_error)) return NY_OK;
     found = ny_lay(&model->own, NY_MEM_MODEL, NY_FOUND(p), sizeof(double));
     if (!found) return NY_EBUDGET;
     model->found = found;
-    take(json_object_get(report, "eigenvalues"), found, p);
-    take(errors, found + p, p);
-    take(json_object_get(report, "component_errors_se"), found + 2 * p, p);
+    take(record, NY_LIST_EIGENVALUES, found, p);
+    take(record, NY_LIST_ERRORS, found + p, p);
+    take(record, NY_LIST_ERRORS_SE, found + 2 * p, p);
     found[3 * p] = trace_error;
     for (size_t k = p; k < NY_FOUND(p); k++)
         found[k] = in_steps(found[k]);
     return NY_OK;
-}
-
-json_t *ny_model_found(const struct ny_model *model, enum ny_found which)
-{
-    json_t *list = json_array();
-    bool known = false;
-
-    for (size_t k = 0; model->found && k < model->p; k++) {
-        double figure = model->found[which * model->p + k];
-
-        known = known || isfinite(figure);
-        ny_field_append_number(list, figure);
-    }
-    if (known) return list;
-    json_decref(list);
-    return json_null();
 }
 
 double ny_model_trace_error(const struct ny_model *model)

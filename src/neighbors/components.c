@@ -69,25 +69,20 @@ static double asked_limit(const struct ny_graph_job *g, const struct ny_lists *l
 }
 
 /* One line of the table: t neighbours, with the limit or without it. */
-static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited,
-                      json_t *table)
+static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited)
 {
     struct ny_components components;
-    json_t *line = json_object();
+    struct ny_record record = g->job.record;
     int err;
 
     lists.t = t;
     if (!limited) lists.limit = INFINITY;
     err = ny_components_find(&components, g->job.ctx, &lists);
-    if (err) {
-        json_decref(line);
-        return err;
-    }
-    ny_field_set_count(line, "neighbors", t);
-    ny_field_set_number(line, "distance_limit", limited ? asked_limit(g, &lists) : INFINITY);
-    ny_field_set_count(line, "components", components.count);
-    ny_field_set_number(line, "largest_share", (double)components.largest / (double)lists.n);
-    ny_field_append(table, line);
+    if (err) return err;
+    record.ops->append(record, NY_LIST_SWEEP, (double)t);
+    record.ops->append(record, NY_LIST_SWEEP, limited ? asked_limit(g, &lists) : NAN);
+    record.ops->append(record, NY_LIST_SWEEP, (double)components.count);
+    record.ops->append(record, NY_LIST_SWEEP, (double)components.largest / (double)lists.n);
     ny_components_release(&components);
     return NY_OK;
 }
@@ -96,14 +91,12 @@ static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, b
 static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
 {
     bool limited = ny_graph_limited(g->settings);
-    json_t *table = json_array();
     int err = NY_OK;
 
-    ny_field_set_json(ny_graph_facts(g->job.record), "sweep", table);
+    g->job.record.ops->begin_list(g->job.record, NY_LIST_SWEEP);
     for (size_t k = 0; k < g->settings->sweeps && err == NY_OK; k++) {
-        err = sweep_line(g, *lists, g->settings->sweep[k], false, table);
-        if (err == NY_OK && limited)
-            err = sweep_line(g, *lists, g->settings->sweep[k], true, table);
+        err = sweep_line(g, *lists, g->settings->sweep[k], false);
+        if (err == NY_OK && limited) err = sweep_line(g, *lists, g->settings->sweep[k], true);
         if (err == NY_OK) err = ny_check_interrupt(g->job.ctx);
     }
     return err;
@@ -112,7 +105,7 @@ static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
 int ny_graph_describe(struct ny_job *job, const struct ny_lists *lists,
                       const struct ny_components *components)
 {
-    json_t *facts = ny_graph_facts(job->record);
+    struct ny_state_graph *facts = &job->state.graph;
     uint32_t *degree = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
     uint64_t edges, isolated = 0, ends = 0; /* ends: twice the edges of the largest component */
     uint32_t most = 0;
@@ -125,15 +118,15 @@ int ny_graph_describe(struct ny_job *job, const struct ny_lists *lists,
         if (degree[i] > most) most = degree[i];
     }
     ny_free(job->ctx, degree);
-    ny_field_set_number(facts, "distance_limit", lists->limit);
-    ny_field_set_count(facts, "edges", edges);
-    ny_field_set_number(facts, "degree_mean", 2 * (double)edges / (double)lists->n);
-    ny_field_set_count(facts, "degree_max", most);
-    ny_field_set_count(facts, "isolated", isolated);
-    ny_field_set_count(facts, "components", components->count);
-    job->state.graph.largest = components->largest;
-    ny_field_set_number(facts, "largest_share", (double)components->largest / (double)lists->n);
-    ny_field_set_count(facts, "largest_edges", ends / 2);
+    facts->distance_limit = lists->limit;
+    facts->edges = edges;
+    facts->degree_mean = 2 * (double)edges / (double)lists->n;
+    facts->degree_max = most;
+    facts->isolated = isolated;
+    facts->components = components->count;
+    facts->largest = components->largest;
+    facts->largest_share = (double)components->largest / (double)lists->n;
+    facts->largest_edges = ends / 2;
     return NY_OK;
 }
 
@@ -144,8 +137,8 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     int err = ny_graph_describe(&g->job, lists, components);
 
     if (err) return err;
-    ny_field_set_number(ny_graph_facts(g->job.record), "distance_limit", asked_limit(g, lists));
-    ny_field_set_number(g->job.record, "edge_limit", lists->limit);
+    g->job.state.graph.distance_limit = asked_limit(g, lists);
+    g->job.state.record.edge_limit = lists->limit;
     if (components->largest < 2)
         return ny_fail(g->job.ctx, NY_EDATA,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "

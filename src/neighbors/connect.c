@@ -99,17 +99,17 @@ static int open(struct connect *connect, const struct ny_components *components)
 /* Reports how many bridges there are and how long they are. */
 static void describe(const struct connect *connect)
 {
-    json_t *facts = ny_graph_facts(connect->g->job.record);
+    struct ny_state_graph *facts = &connect->g->job.state.graph;
     double least = INFINITY, most = 0;
 
     for (size_t i = 0; i < connect->bridging.count; i++) {
         least = fmin(least, connect->bridging.found[i].length);
         most = fmax(most, connect->bridging.found[i].length);
     }
-    ny_field_set_count(facts, "bridges", connect->bridging.count);
+    facts->bridges = connect->bridging.count;
     if (!connect->bridging.count) return;
-    ny_field_set_number(facts, "bridge_shortest", least);
-    ny_field_set_number(facts, "bridge_longest", most);
+    facts->bridge_shortest = least;
+    facts->bridge_longest = most;
     ny_log(connect->g->job.ctx, NY_LOG_DETAIL,
            "%zu edges of %g to %g join the %llu components of the graph", connect->bridging.count,
            least, most, (unsigned long long)connect->first);

@@ -82,14 +82,14 @@ static int read_entries(const struct given_job *g, struct ny_edge_list *list)
 }
 
 /* Tells what became of the entries, in the report and in notes. NY_EDATA where nothing is left. */
-static int tell_entries(const struct given_job *g, const struct ny_edge_list *list)
+static int tell_entries(struct given_job *g, const struct ny_edge_list *list)
 {
     struct ny_context *ctx = g->job.ctx;
-    json_t *facts = ny_graph_facts(g->job.record);
+    struct ny_state_graph *facts = &g->job.state.graph;
 
-    ny_field_set_count(facts, "self_loops", list->loops);
-    ny_field_set_count(facts, "repeats", list->repeats);
-    if (list->affinities) ny_field_set_count(facts, "zero_affinities", list->zeros);
+    facts->self_loops = list->loops;
+    facts->repeats = list->repeats;
+    if (list->affinities) facts->zero_affinities = list->zeros;
     if (!list->count)
         return ny_fail_at(ctx, NY_EDATA, g->given->path, NY_NO_LINE,
                           "%s joins no two nodes: all of its edges lead back to where they begin, "
@@ -209,21 +209,8 @@ int ny_given_edges_plan(struct ny_context *ctx, const struct ny_given_edges *giv
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-void ny_given_edges_begin(json_t *facts, const struct ny_given_edges *given)
-{
-    static const char *const keys[] = {"distance_limit", "edges",         "components",
-                                       "largest",        "largest_share", "largest_edges",
-                                       "isolated",       "degree_mean",   "degree_max",
-                                       "self_loops",     "repeats"};
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        ny_field_set_json(facts, keys[i], json_null());
-    ny_field_set_text(facts, "edge_values", given->affinities ? "affinities" : "lengths");
-    ny_field_set_count(facts, "entries", given->entries);
-}
-
 int ny_given_edges_run(struct ny_rows *X, const struct ny_keep *keep,
-                       const struct ny_given_edges *given, json_t *record)
+                       const struct ny_given_edges *given, struct ny_record record)
 {
     struct ny_context *ctx = X->ctx;
     struct given_job g = {.job = {.ctx = ctx,

@@ -16,13 +16,13 @@
 
 /* The wishes of the options, and what ny_given_edges_look() has found in the file. */
 struct ny_given_edges {
-    const char *path;           /* NULL: there is none, and neighbours are looked for */
-    ny_edge_open_fn *open;      /* opens it */
-    size_t keep_bytes;          /* that whoever reads what is kept has charged */
-    bool affinities;            /* weights are these, not lengths */
-    uint64_t nodes;             /* that are said to be there; 0: the file says */
-    uint64_t n, entries;        /* found */
-    size_t reading_bytes;       /* found: charged while the file is read */
+    const char *path;      /* NULL: there is none, and neighbours are looked for */
+    ny_edge_open_fn *open; /* opens it */
+    size_t keep_bytes;     /* that whoever reads what is kept has charged */
+    bool affinities;       /* weights are these, not lengths */
+    uint64_t nodes;        /* that are said to be there; 0: the file says */
+    uint64_t n, entries;   /* found */
+    size_t reading_bytes;  /* found: charged while the file is read */
 };
 
 /* Reads the file once, to its end, and counts nodes and entries. NY_EDATA for what is wrong in it,
@@ -31,11 +31,9 @@ int ny_given_edges_look(struct ny_context *ctx, struct ny_given_edges *given);
 /* Plans the job, whose file was looked at. */
 int ny_given_edges_plan(struct ny_context *ctx, const struct ny_given_edges *given,
                         struct ny_plan *plan);
-/* Puts what is known of the edges before they are read into the facts of the graph. */
-void ny_given_edges_begin(json_t *facts, const struct ny_given_edges *given);
 /* Runs the job; the caller holds the NAME's lock, and the file was looked at. NY_EDATA where no
  * edge is left, or the file was changed. */
 int ny_given_edges_run(struct ny_rows *X, const struct ny_keep *keep,
-                       const struct ny_given_edges *given, json_t *record);
+                       const struct ny_given_edges *given, struct ny_record record);
 
 #endif

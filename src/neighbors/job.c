@@ -8,24 +8,6 @@
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
 
-void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
-{
-    static const char *const keys[] = {
-        "distance_limit",  "edges",           "components",    "largest",
-        "largest_share",   "largest_edges",   "isolated",      "degree_mean",
-        "degree_max",      "remeasured",      "sweep",         "recall",
-        "recall_interval", "trees",           "rounds",        "distances_per_point",
-        "bridges",         "bridge_shortest", "bridge_longest"};
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        ny_field_set_json(facts, keys[i], json_null());
-    ny_field_set_count(facts, "neighbors", settings->neighbors);
-    ny_field_set_count(facts, "neighbors_stored", settings->stored);
-    ny_field_set_text(facts, "metric",
-                      settings->metric == &ny_kernel_angular ? "cosine" : "euclidean");
-    ny_field_set_text(facts, "knn", ny_knn_way_name(settings->way));
-}
-
 /* The way that the record has, which may have been decided: options of another spelling give the
  * same lists. */
 static enum ny_knn_way recorded_way(const char *word, enum ny_knn_way way)
@@ -60,7 +42,7 @@ static int plan_way(struct ny_graph_job *g, struct ny_graph_settings *own)
 }
 
 int ny_graph_job_run(struct ny_rows *X, const struct ny_keep *keep,
-                     const struct ny_graph_settings *settings, json_t *record,
+                     const struct ny_graph_settings *settings, struct ny_record record,
                      enum ny_stage_id after)
 {
     struct ny_context *ctx = X->ctx;

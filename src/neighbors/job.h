@@ -57,9 +57,7 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan);
 /* Runs from the record's stage to `after`, the first stage that is not the graph's; the caller
  * holds the NAME's lock. */
 int ny_graph_job_run(struct ny_rows *X, const struct ny_keep *keep,
-                     const struct ny_graph_settings *settings, json_t *record,
+                     const struct ny_graph_settings *settings, struct ny_record record,
                      enum ny_stage_id after);
-/* Fills the facts before anything is known: the settings asked for, and null. */
-void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings);
 
 #endif

@@ -171,7 +171,7 @@ static int search_lots(struct ny_graph_job *g)
 static void report(struct ny_graph_job *g)
 {
     const struct ny_sieve_learned *learned = &g->sieving->learned;
-    json_t *facts = ny_graph_facts(g->job.record), *interval = json_null();
+    struct ny_record record = g->job.record;
     double t = (double)g->knn.neighbors, share = 1;
 
     if (learned->reach.measured) {
@@ -179,12 +179,11 @@ static void report(struct ny_graph_job *g)
             ny_recall_of(learned->found, learned->squares, learned->rows, t + 1);
 
         share = (recall.share * (t + 1) - 1) / t;
-        interval = json_array();
-        ny_field_append(interval, json_real((recall.low * (t + 1) - 1) / t));
-        ny_field_append(interval, json_real((recall.high * (t + 1) - 1) / t));
+        record.ops->begin_list(record, NY_LIST_RECALL_INTERVAL);
+        record.ops->append(record, NY_LIST_RECALL_INTERVAL, (recall.low * (t + 1) - 1) / t);
+        record.ops->append(record, NY_LIST_RECALL_INTERVAL, (recall.high * (t + 1) - 1) / t);
     }
-    ny_field_set_number(facts, "recall", share);
-    ny_field_set_json(facts, "recall_interval", interval);
+    g->job.state.graph.recall = share;
     g->job.state.graph.remeasured = 0;
     ny_job_count_pass(&g->job, g->knn.n, 2 * g->plan.pairs * NY_SIEVE_COLUMNS);
 }

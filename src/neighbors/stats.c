@@ -37,7 +37,7 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
     }
     err = ny_geometry_new(&g->geometry, job->X, &wish);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
-    if (!err && wish.chosen) err = ny_stored_choice_put(&job->keep, job->record, wish.chosen, d);
+    if (!err && wish.chosen) err = ny_stored_choice_put(&job->keep, wish.chosen, d, &job->state);
     ny_free(job->ctx, wish.chosen);
     return err;
 }
@@ -88,7 +88,8 @@ static int warn_dominant(struct ny_graph_job *g)
 
     if (g->settings->scale_typed) return NY_OK;
     err = ny_geometry_warn_dominant(g->geometry, job->X, g->settings->metric, false, &told);
-    if (!err && told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
+    if (!err && told.text[0]) job->state.report.dominant_columns = told.text;
+    if (!err) job->record.ops->put(job->record, &job->state);
     return err;
 }
 

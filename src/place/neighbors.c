@@ -68,7 +68,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 }
 
 /* Decides which share of the neighbours is to be found. */
-static int decide_recall(struct by_list *run, const json_t *record)
+static int decide_recall(struct by_list *run, struct ny_record record)
 {
     const char *asked = ny_state_of(record).options.recall; /* a sieve has it */
     double *recall = &run->new->recall;
@@ -95,7 +95,7 @@ static void tell(const struct by_list *run)
 }
 
 /* Checks that the result has a graph of enough rows, and of how many. */
-static int check(struct by_list *run, const json_t *record)
+static int check(struct by_list *run, struct ny_record record)
 {
     struct ny_seeker *seeker = &run->seeker;
     struct ny_context *ctx = run->base.spec.ctx;

@@ -234,7 +234,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 /* ---- what the result says ------------------------------------------------------------------ */
 
 /* Reads the numbers that a fit left for new rows: kernel parameters, 1/λ and offsets. */
-static int load_extension(struct by_points *run, const json_t *record)
+static int load_extension(struct by_points *run, struct ny_record record)
 {
     double *at = ny_alloc(run->base.spec.ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));
     int err;
@@ -264,7 +264,7 @@ static int check_result(const struct by_points *run, const struct ny_state_facts
 
 /* Reads from the record what the map is and how it was scaled; a record may be hostile and is
  * checked against the points. */
-static int load_result(struct by_points *run, const json_t *record)
+static int load_result(struct by_points *run, struct ny_record record)
 {
     const struct ny_state state = ny_state_of(record);
     int err = run->base.fitted->X->ops->info(run->base.fitted->X, &run->points);

@@ -11,7 +11,7 @@
 #include "model/geometry.h"
 #include "model/graph.h"
 
-int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
+int ny_seeker_open(struct ny_seeker *seeker, struct ny_record record, size_t neighbors,
                    struct ny_columns_spec *spec)
 {
     double gamma = 1;

@@ -6,19 +6,18 @@
 #ifndef NY_PLACE_SEEKER_H
 #define NY_PLACE_SEEKER_H
 
-#include <jansson.h>
-
 #include "job/keep.h"
 #include "nearest/knn.h"
 #include "stream/source.h"
+#include "job/record.h"
 
 struct ny_seeker {
     struct ny_layout own;
     /* These are given. */
     struct ny_rows *X;
-    struct ny_keep keep; /* of its graph, which has the geometry */
-    const char *name;                                       /* the result, for messages */
-    struct ny_rows_info points;                             /* n: the rows of its graph */
+    struct ny_keep keep;        /* of its graph, which has the geometry */
+    const char *name;           /* the result, for messages */
+    struct ny_rows_info points; /* n: the rows of its graph */
     bool (*takes)(const void *arg, size_t i, uint64_t row); /* the points that count */
     const void *arg;
     /* These are set by ny_seeker_open() and ny_seeker_begin(). */
@@ -30,7 +29,7 @@ struct ny_seeker {
 
 /* Fills *spec with what the rows of the graph are, and keeps it; `record` is that of the result.
  * ny_seeker_close() it after a failure, too. */
-int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
+int ny_seeker_open(struct ny_seeker *seeker, struct ny_record record, size_t neighbors,
                    struct ny_columns_spec *spec);
 /* Frees all that was taken. */
 void ny_seeker_close(struct ny_seeker *seeker);

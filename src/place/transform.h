@@ -17,12 +17,13 @@
 #include "stream/left_out.h"
 #include "stream/rows.h"
 #include "stream/source.h"
+#include "job/record.h"
 
 /* A result that is done, by which new rows are placed. */
 struct ny_fitted {
     struct ny_rows *X; /* those that it is of */
     struct ny_keep keep;
-    json_t *record;
+    struct ny_record record;
 };
 
 struct ny_new_rows;
@@ -76,9 +77,9 @@ struct ny_placer_ops {
 struct ny_placer {
     /* These are given. */
     const struct ny_placer_ops *ops;
-    struct ny_columns_spec spec; /* of the rows that new ones are compared with */
-    const char *whose;           /* these are, for messages: "the store has" */
-    struct ny_party party;       /* of the model, where they are not those of a store */
+    struct ny_columns_spec spec;    /* of the rows that new ones are compared with */
+    const char *whose;              /* these are, for messages: "the store has" */
+    struct ny_party party;          /* of the model, where they are not those of a store */
     const struct ny_fitted *fitted; /* which is read meanwhile; NULL: all was read before */
     struct ny_coordinates coordinates;
     bool divided; /* the kernel is: a row may have no degree, and is then stored as NaN */

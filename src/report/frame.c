@@ -280,13 +280,12 @@ int ny_data_frame_landmarks(struct ny_data_frame *frame, size_t most, uint64_t *
     struct ny_result *result = &frame->result;
     const json_t *sharded = result->span ? NULL : json_object_get(result->record, "sharded");
     uint64_t begin = ny_field_count(sharded, "first", 0); /* rows of the shards before */
-    uint64_t end = ny_record_selected(result->record);
+    uint64_t end = ny_record_selected(ny_record_of(result->record));
     int err = ny_part_fill(result, ny_part_find("landmarks"), 0, most, rows);
 
     *count = 0;
     for (size_t i = 0; err == NY_OK && i < most; i++)
-        if (!sharded || (rows[i] >= begin && rows[i] < end))
-            rows[(*count)++] = rows[i] - begin;
+        if (!sharded || (rows[i] >= begin && rows[i] < end)) rows[(*count)++] = rows[i] - begin;
     return err;
 }
 

@@ -3,9 +3,9 @@
  * holes of the page's template are filled by report/page.c with calls to it.
  *
  * Everything comes from the record of a result and its eigenvalues. Labels, numbers and units are
- * those of report/page_values.h. The certificate has the sentences of job/certificate.h. The chart
- * of eigenvalues is SVG within the page, 640 × 270 units large, without a script: it can be read
- * where scripts are not run.
+ * those of report/page_values.h. The certificate has the sentences of records/certificate.h. The
+ * chart of eigenvalues is SVG within the page, 640 × 270 units large, without a script: it can be
+ * read where scripts are not run.
  */
 #include "report/page_facts.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "job/certificate.h"
+#include "records/certificate.h"
 #include "report/axis.h"
 #include "report/page_values.h"
 #include "report/scree.h"
@@ -33,11 +33,21 @@ static void begin_table(struct ny_sink *sink, const char *box, const char *capti
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count)
 {
-    static const char *const keys[] = {
-        "map",           "approx",       "select",      "kernel",  "gamma",
-        "landmarks",     "components",   "n",           "trace_error",
-        "variance_kept", "residual_max", "probe_error", "residual_variance",
-        "seconds",       "peak_rss_bytes"};
+    static const char *const keys[] = {"map",
+                                       "approx",
+                                       "select",
+                                       "kernel",
+                                       "gamma",
+                                       "landmarks",
+                                       "components",
+                                       "n",
+                                       "trace_error",
+                                       "variance_kept",
+                                       "residual_max",
+                                       "probe_error",
+                                       "residual_variance",
+                                       "seconds",
+                                       "peak_rss_bytes"};
 
     if (count < 2) return;
     begin_table(sink, "wide compare", "All results of this page, side by side");

@@ -57,7 +57,7 @@ static int take_images(struct ny_page_path *path, struct ny_store *store, const 
 int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
                      const struct ny_result *graph, const uint64_t ends[2], const size_t images[3])
 {
-    struct ny_named_graph made_of = {.record = NULL};
+    struct ny_named_graph made_of = {.record.of = NULL};
     struct ny_stored_graph stored = {0};
     struct ny_stored_path found = {0};
     int err = NY_OK;
@@ -67,9 +67,10 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
         stored = result->graph;
     else if (json_is_object(json_object_get(result->report, "graph")))
         err = ny_graph_need_of(result->store, result->name, result->record, &made_of);
-    if (err == NY_OK && made_of.record) {
+    if (err == NY_OK && made_of.record.of) {
         stored = made_of.graph;
-        err = ny_graph_check_adopted(result->name, result->record, &stored, made_of.record);
+        err = ny_graph_check_adopted(result->name, ny_record_of(result->record), &stored,
+                                     made_of.record);
     } else if (graph && !ny_stored_graph_any(&stored)) {
         stored = graph->graph;
     }
@@ -85,7 +86,7 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
     if (err == NY_OK) err = take_images(path, result->store, images);
 done:
     ny_stored_path_release(&found);
-    json_decref(made_of.record);
+    ny_record_free(made_of.record);
     return err;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "linalg/eigen.h"
-#include "job/fields.h"
+#include "records/fields.h"
 
 enum { ROWS = 64 }; /* landmarks that are multiplied at a time */
 

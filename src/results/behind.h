@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_BEHIND_H
 #define NY_RESULTS_BEHIND_H
 
-#include "job/fields.h"
+#include "records/fields.h"
 #include "store/store.h"
 
 /* Returns how many rows the result of this name and record lacks for that reason; 0 where it has

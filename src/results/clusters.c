@@ -158,7 +158,7 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
     int err = ny_record_need_done_held(result->store, result->name, &record);
 
     if (err) return err;
-    if (!ny_record_same(record, result->record)) {
+    if (!ny_record_same(ny_record_of(record), ny_record_of(result->record))) {
         err = ny_fail_changed(result->ctx, result->name);
         goto done;
     }

@@ -47,6 +47,6 @@ int ny_result_current(struct ny_result *result, const struct ny_result_part *par
 
     if (!result->record) return ny_points_current(result->store, &result->points, err);
     if (!ny_results_moved(result->store, commits)) return err;
-    err = ny_keep_current(&result->keep, result->record, err);
+    err = ny_keep_current(&result->keep, ny_record_of(result->record), err);
     return clusters ? ny_record_untouched(result->store, result->name, result->record, err) : err;
 }

@@ -31,7 +31,7 @@ static int write_model(struct ny_result *result, const char *output)
     struct ny_writer *writer = NULL;
     struct ny_model *model = NULL;
     void *image = NULL;
-    int err = ny_result_has_model(result->ctx, result->name, result->record);
+    int err = ny_result_has_model(result->ctx, result->name, ny_record_of(result->record));
 
     if (err) return err;
     if (!bytes) return ny_result_lacks(result->store, result->name, "model");

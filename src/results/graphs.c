@@ -7,8 +7,10 @@
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_named_graph *graph)
 {
     const struct ny_keep keep = ny_store_keep(store, name);
-    int err = ny_record_need_done(store, name, &graph->record);
+    json_t *record;
+    int err = ny_record_need_done(store, name, &record);
 
+    graph->record = ny_record_of(record);
     return err ? err
                : ny_stored_graph_need(&graph->graph, ny_store_rows(store), &keep, graph->record);
 }
@@ -22,7 +24,7 @@ int ny_graph_need_of(struct ny_store *store, const char *map, const json_t *reco
     bool gone = !err && !there;
 
     json_decref(there);
-    *graph = (struct ny_named_graph){.record = NULL};
+    *graph = (struct ny_named_graph){.record.of = NULL};
     if (err || !name) return err;
     if (!gone) return ny_graph_need(store, name, graph);
     return ny_fail(ny_store_context(store), NY_EUSAGE,
@@ -35,13 +37,15 @@ int ny_graph_find_of(struct ny_store *store, const json_t *record, struct ny_nam
     const char *name = ny_field_text(ny_graph_facts(record), "name");
     const struct ny_keep keep = ny_store_keep(store, name);
     bool there = false;
-    int err = name ? ny_record_load(store, name, &graph->record) : NY_OK;
+    json_t *found = NULL;
+    int err = name ? ny_record_load(store, name, &found) : NY_OK;
 
-    if (!err && ny_field_is(graph->record, "stage", ny_stage_name(NY_STAGE_DONE)) &&
+    graph->record = ny_record_of(found);
+    if (!err && ny_field_is(found, "stage", ny_stage_name(NY_STAGE_DONE)) &&
         ny_stored_graph_of(&graph->graph, ny_store_rows(store), &keep, graph->record))
-        err = ny_graph_is_adopted(record, &graph->graph, graph->record, &there);
+        err = ny_graph_is_adopted(ny_record_of(record), &graph->graph, graph->record, &there);
     if (err || there) return err;
-    json_decref(graph->record);
-    graph->record = NULL;
+    ny_record_free(graph->record);
+    graph->record.of = NULL;
     return NY_OK;
 }

@@ -4,8 +4,9 @@
 
 #include "model/graph.h"
 #include "store/store.h"
+#include "records/record.h"
 
-/* Loads the graph under NAME, which it borrows; json_decref() its record, also after a failure.
+/* Loads the graph under NAME, which it borrows; ny_record_free() its record, also after a failure.
  * NY_EUSAGE where that is no graph, or not done. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_named_graph *graph);
 /* Loads the graph of another NAME likewise that the map of this record was made of; one that made

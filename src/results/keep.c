@@ -1,5 +1,7 @@
 #include "results/keep.h"
 
+#include "records/record.h"
+
 static int begin(const struct ny_keep *keep, struct ny_batch **out)
 {
     return ny_batch_begin(out, keep->at);
@@ -46,14 +48,14 @@ struct ny_keep ny_store_keep(struct ny_store *store, const char *name)
 {
     static const struct ny_keep_ops ops = {begin, put,        drop, ny_batch_commit, ny_batch_abort,
                                            chunk, put_pieces, get,  bytes,           room};
+    struct ny_keep keep = {.ops = &ops,
+                           .ctx = ny_store_context(store),
+                           .name = name,
+                           .place = ny_store_path(store),
+                           .folder = ny_store_path(store),
+                           .at = store};
 
-    struct ny_keep held;
-
-    if (ny_store_memory_keep(store, name, &held)) return held;
-    return (struct ny_keep){.ops = &ops,
-                            .ctx = ny_store_context(store),
-                            .name = name,
-                            .place = ny_store_path(store),
-                            .folder = ny_store_path(store),
-                            .at = store};
+    (void)ny_store_memory_keep(store, name, &keep); /* in place of it, where results are there */
+    keep.records = &ny_records_json;
+    return keep;
 }

@@ -103,7 +103,7 @@ static size_t count_landmarks(const struct ny_result *result)
 
 static bool has_points(const struct ny_result *result)
 {
-    return ny_landmark_points_of(result->record).count > 0;
+    return ny_landmark_points_of(ny_record_of(result->record)).count > 0;
 }
 
 static size_t count_landmark_rows(const struct ny_result *result)
@@ -114,10 +114,10 @@ static size_t count_landmark_rows(const struct ny_result *result)
 /* Returns the type in which the landmarks are read: f64 where they are. */
 static enum ny_dtype landmark_dtype(const struct ny_result *result)
 {
+    struct ny_landmark_points given = ny_landmark_points_of(ny_record_of(result->record));
     struct ny_rows_info info;
 
-    if (has_points(result))
-        return ny_landmark_points_of(result->record).dtype == NY_F64 ? NY_F64 : NY_F32;
+    if (given.count) return given.dtype == NY_F64 ? NY_F64 : NY_F32;
     return ny_points_info(result->store, &info) == NY_OK && info.dtype == NY_F64 ? NY_F64 : NY_F32;
 }
 
@@ -132,8 +132,8 @@ static size_t columns_of_points(const struct ny_result *result)
 static int fill_from_blob(struct ny_result *result, const char *part, size_t item_bytes,
                           uint64_t first, size_t count, void *out)
 {
-    struct ny_embedding_layout layout = {ny_record_part(result->record, part), result->n,
-                                         item_bytes, NY_CHUNK_BYTES / item_bytes};
+    struct ny_embedding_layout layout = {ny_record_part(ny_record_of(result->record), part),
+                                         result->n, item_bytes, NY_CHUNK_BYTES / item_bytes};
 
     return ny_embedding_rows(&result->keep, &layout, first, count, out);
 }
@@ -191,7 +191,7 @@ static int fill_mean(struct ny_result *result, uint64_t first, size_t count, voi
 /* Counts the columns that were chosen: none where all of them count. */
 static size_t count_features(const struct ny_result *result)
 {
-    return ny_stored_choice_count(result->record);
+    return ny_stored_choice_count(ny_record_of(result->record));
 }
 
 static int fill_features(struct ny_result *result, uint64_t first, size_t count, void *out)
@@ -210,7 +210,7 @@ static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t
     int err;
 
     if (has_points(result))
-        return ny_landmark_points_get(&result->keep, result->record, &as, first, out);
+        return ny_landmark_points_get(&result->keep, ny_record_of(result->record), &as, first, out);
     if (json_object_get(result->record, "sharded")) /* they are in all shards */
         return ny_model_landmarks(result->store, result->name, &as, first, out);
     rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
@@ -489,7 +489,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     if (err) return err;
     result->record = record;
     result->report = json_object_get(record, "report");
-    result->map = ny_map_of(record);
+    result->map = ny_map_of(ny_record_of(record));
     result->n = ny_field_count(result->report, "n", 0);
     err = ny_points_info(store, &points);
     if (err == NY_OK && result->n > points.n && ny_record_rows_here(record))
@@ -498,12 +498,14 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
             "'%s' has more rows than points/ of %s, which is an older copy: put the newer one "
             "back, or make '%s' again with --restart",
             name, ny_store_path(store), name);
-    if (err) return ny_keep_current(&result->keep, record, err); /* unless rows were cut off */
+    /* unless rows were cut off */
+    if (err) return ny_keep_current(&result->keep, ny_record_of(record), err);
     result->d = (size_t)points.d;
     result->dtype = points.dtype;
     err = ny_result_rows_of(&result->rows, store, name, record);
     if (err) return err;
-    if (ny_stored_graph_of(&result->graph, ny_store_rows(store), &result->keep, record)) {
+    if (ny_stored_graph_of(&result->graph, ny_store_rows(store), &result->keep,
+                           ny_record_of(record))) {
         err = ny_stored_graph_check(&result->graph);
         if (err) return err;
         result->only_graph = !result->rows.component;
@@ -513,7 +515,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
             result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
         return NY_OK;
     }
-    err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
+    err = ny_coordinates_parse(&result->coordinates, result->ctx, ny_record_of(record));
     if (err) return err;
     if (result->coordinates.pairs > result->rows.count && !has_pairs_of_others(record))
         return ny_fail_damaged(ny_store_context(result->store), name, ny_store_path(result->store));
@@ -521,7 +523,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     if (result->coordinates.pairs)
         result->layout = ny_embedding_layout(
             result->rows.count, ny_coordinates_width(&result->coordinates), element_of(result));
-    result->layout.part = ny_record_part(record, "embedding");
+    result->layout.part = ny_record_part(ny_record_of(record), "embedding");
     return NY_OK;
 }
 

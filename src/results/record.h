@@ -1,8 +1,8 @@
-/* The records of results in a store (job/record.h). */
+/* The records of results in a store (records/record.h). */
 #ifndef NY_RESULTS_RECORD_H
 #define NY_RESULTS_RECORD_H
 
-#include "job/record.h"
+#include "records/record.h"
 #include "store/store.h"
 
 /* Loads the record of NAME. NY_ESTORE when it is damaged or of a later format; *out = NULL and

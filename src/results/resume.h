@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_RESUME_H
 #define NY_RESULTS_RESUME_H
 
-#include "job/fields.h"
+#include "records/fields.h"
 #include "store/store.h"
 
 /* Remembers the command line of the store's context: field "command" of a new record, or of the

@@ -149,9 +149,9 @@ static bool is_selection(const struct ny_result *one)
  * has none. */
 static int digest_model(struct ny_result *result, uint64_t *digest)
 {
-    bool points = ny_landmark_points_of(result->record).count > 0;
+    bool points = ny_landmark_points_of(ny_record_of(result->record)).count > 0;
     const char *name = !is_selection(result) ? "model" : points ? "landmark-points" : "landmarks";
-    struct ny_part part = ny_record_part(result->record, name);
+    struct ny_part part = ny_record_part(ny_record_of(result->record), name);
 
     *digest = 0;
     return ny_part_digest(&result->keep, part.name, digest);
@@ -399,7 +399,7 @@ int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, ui
     int err = NY_OK;
 
     if (result->span && is_selection(result) && strcmp(part->name, "landmark-points") == 0 &&
-        !ny_landmark_points_of(result->record).count)
+        !ny_landmark_points_of(ny_record_of(result->record)).count)
         return fill_selected(result, part, first, count, out);
     if (!result->span || !part->by_row) return fill_of_all(result, part, first, count, out);
     row_bytes = ny_output_bytes(ny_result_element(result, part)) *

@@ -19,7 +19,7 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     int err = ny_record_need_done(store, name, &record);
 
     *out = NULL;
-    if (!err) err = ny_model_of_record(out, &keep, record);
+    if (!err) err = ny_model_of_record(out, &keep, ny_record_of(record));
     json_decref(record);
     return err;
 }

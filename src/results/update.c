@@ -23,6 +23,7 @@
 #include "results/record.h"
 #include "results/resume.h"
 #include "results/unneeded.h"
+#include "records/begin.h"
 
 /* Parts that stay readable, and those that serve the job alone. */
 static const char *const read_parts[] = {"landmarks", "residuals", "model",
@@ -64,12 +65,13 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
     json_t *update = json_object(), *where = json_object();
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        ny_field_set_text(where, parts[i], ny_record_part(result, parts[i]).name);
+        ny_field_set_text(where, parts[i], ny_record_part(ny_record_of(result), parts[i]).name);
     if (sums)
-        ny_field_set_text(where, "sums", ny_record_part(result, ny_field_text(sums, "part")).name);
+        ny_field_set_text(where, "sums",
+                          ny_record_part(ny_record_of(result), ny_field_text(sums, "part")).name);
     ny_field_set_text(update, "mode", ny_update_mode_name(mode));
     ny_field_set_count(update, "rows", n);
-    ny_field_set_count(update, "selected", ny_record_selected(result));
+    ny_field_set_count(update, "selected", ny_record_selected(ny_record_of(result)));
     ny_field_set_count(update, "landmarks", ny_field_count(report, "landmarks", 0));
     ny_field_set_count(update, "model_bytes", ny_field_count(result, "model_bytes", 0));
     ny_field_set_json(update, "parts", where);
@@ -87,7 +89,7 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     if (!record) return NULL;
     clear_report(report, mode);
     ny_field_set_count(report, "n", n);
-    ny_job_describe_machine(report);
+    ny_record_describe_machine(report);
     ny_field_set_json(record, "update", describe_result(result, mode));
     ny_record_set_command(store, json_object_get(record, "update"));
     ny_field_set_json(record, "checkpoint", json_object());
@@ -98,7 +100,7 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     json_object_del(record, "stale");
     json_object_del(record, "coarse");
     if (mode == NY_UPDATE_FROZEN) {
-        ny_field_set_count(record, "selected", ny_record_selected(result));
+        ny_field_set_count(record, "selected", ny_record_selected(ny_record_of(result)));
         if (json_is_array(json_object_get(report, "component_errors")))
             ny_field_set_text(report, "component_errors_from", "fit");
     }
@@ -208,21 +210,19 @@ int ny_update_discard(struct ny_store *store, const char *name, const json_t *up
  * the others, and all images but that of the sums, go. */
 static void leave_behind(struct ny_job *job, struct ny_batch *batch, const json_t *before)
 {
-    json_t *stale = json_array();
-    struct ny_part sums = ny_record_part(
-        job->record, json_object_get(job->record, "sums")
-                         ? ny_field_text(json_object_get(job->record, "sums"), "part")
-                         : "");
+    json_t *record = ny_record_json(job->record), *stale = json_array();
+    const char *part = ny_field_text(json_object_get(record, "sums"), "part");
+    struct ny_part sums = ny_record_part(job->record, part ? part : "");
 
     for (size_t i = 0; i < READ_PARTS; i++) {
-        struct ny_part was = ny_record_part(before, read_parts[i]);
+        struct ny_part was = ny_record_part(ny_record_of(before), read_parts[i]);
 
         if (strcmp(was.name, ny_record_part(job->record, read_parts[i]).name) != 0)
             ny_field_append(stale, json_string(was.name));
     }
-    ny_field_set_json(job->record, "stale", stale);
+    ny_field_set_json(record, "stale", stale);
     for (size_t i = 0; i < WORK_PARTS; i++) {
-        struct ny_part was = ny_record_part(before, work_parts[i]);
+        struct ny_part was = ny_record_part(ny_record_of(before), work_parts[i]);
         struct ny_part is = ny_record_part(job->record, work_parts[i]);
         bool image = strchr(work_parts[i], '.') != NULL;
 
@@ -234,24 +234,26 @@ static void leave_behind(struct ny_job *job, struct ny_batch *batch, const json_
 
 int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 {
-    json_t *before, *report = ny_job_report(job);
+    json_t *before, *record = ny_record_json(job->record);
+    json_t *report = json_object_get(record, "report");
     int err = ny_record_get(&job->keep, &before);
 
     if (err || !before) return err ? err : NY_EINTERNAL;
     leave_behind(job, batch, before);
     if (carries_clusters(before, ny_update_mode_of(job->record)))
-        ny_stored_clusters_pass_on(before, job->record);
+        ny_stored_clusters_pass_on(before, record);
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
     ny_field_set_number(report, "gemm_ratio", NAN); /* passes over some of the rows have none */
-    json_object_del(job->record, "update");
+    json_object_del(record, "update");
     return ny_batch_delete(batch, job->keep.name, "update");
 }
 
 int ny_update_put(struct ny_store *store, const char *name, json_t *record)
 {
-    struct ny_job job = {
-        .ctx = ny_store_context(store), .keep = ny_store_keep(store, name), .record = record};
+    struct ny_job job = {.ctx = ny_store_context(store),
+                         .keep = ny_store_keep(store, name),
+                         .record = ny_record_of(record)};
     struct ny_batch *batch;
     int err = ny_batch_begin(&batch, store);
 

@@ -5,6 +5,7 @@
 #include "fit/earlier.h"
 #include "job/job.h"
 #include "store/store.h"
+#include "records/record.h"
 
 /* The record of a new update of a finished result to all rows of the store, committed;
  * json_decref() it. */

@@ -2,7 +2,7 @@
 #ifndef NY_RESULTS_WHOLE_H
 #define NY_RESULTS_WHOLE_H
 
-#include "job/record.h"
+#include "records/record.h"
 #include "store/store.h"
 
 /* Tells whether the rows of a result are those of the store that keeps it: not where they are nodes

@@ -40,7 +40,7 @@ static const struct ny_course full = {.stages = full_stages, .skips = ny_fit_ski
 static const struct ny_course full_scatter = {.stages = full_scatter_stages, .skips = ny_fit_skips};
 
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name, const json_t *result)
+                      enum ny_update_mode mode, const char *name, struct ny_record result)
 {
     if (ny_settings_features(settings) && !ny_is(ny_state_of(result).facts.way, "krylov"))
         return ny_fail(ctx, NY_EUSAGE,
@@ -115,7 +115,8 @@ static int find_summed(const struct ny_fit *fit, bool *summed)
 }
 
 int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
-                 const struct ny_fit_settings *settings, json_t *record, const struct ny_plan *plan,
+                 const struct ny_fit_settings *settings, struct ny_record record,
+                 const struct ny_plan *plan,
                  int (*end_update)(struct ny_job *job, struct ny_batch *batch))
 {
     struct ny_fit fit = {.job = {.ctx = X->ctx,

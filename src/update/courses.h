@@ -18,7 +18,8 @@ int ny_select_plan(struct ny_rows *X, const struct ny_fit_settings *settings, si
  * Passes: those of the selection, one to accumulate, one to project; an update's: of its new rows.
  */
 int ny_fit_start(struct ny_rows *X, const struct ny_keep *keep,
-                 const struct ny_fit_settings *settings, json_t *record, const struct ny_plan *plan,
+                 const struct ny_fit_settings *settings, struct ny_record record,
+                 const struct ny_plan *plan,
                  int (*end_update)(struct ny_job *job, struct ny_batch *batch));
 
 #endif

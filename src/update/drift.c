@@ -27,25 +27,23 @@ static const char *cure_of(const struct ny_fit *fit)
 static void keep_largest(struct ny_fit *fit, double share)
 {
     struct ny_state *state = &fit->job.state;
-    json_t *report = ny_job_report(&fit->job);
 
     if (isnan(share) || share <= state->report.drift_largest) return;
     state->report.drift_largest = share;
-    ny_field_set_count(report, "drift_largest_first",
-                       state->sharded.first + fit->job.state.update.rows);
-    ny_field_set_count(report, "drift_largest_rows",
-                       fit->job.points.n - fit->job.state.update.rows);
+    state->report.drift_largest_first =
+        (state->sharded.there ? state->sharded.first : 0) + state->update.rows;
+    state->report.drift_largest_rows = fit->job.points.n - state->update.rows;
 }
 
 static void report(struct ny_fit *fit, const struct ny_drift *drift)
 {
-    json_t *report = ny_job_report(&fit->job);
+    struct ny_state_report *report = &fit->job.state.report;
 
-    ny_field_set_number(report, "drift", drift->distance);
-    ny_field_set_number(report, "drift_trace_error", drift->share);
-    ny_field_set_number(report, "drift_trace_error_fitted", drift->fitted);
-    ny_field_set_number(report, "drift_residual_share", drift->above);
-    ny_field_set_count(report, "drift_rows", drift->rows);
+    report->drift = drift->distance;
+    report->drift_trace_error = drift->share;
+    report->drift_trace_error_fitted = drift->fitted;
+    report->drift_residual_share = drift->above;
+    report->drift_rows = drift->rows;
     keep_largest(fit, drift->share);
     ny_drift_tell(fit->job.ctx, "the new rows", drift, cure_of(fit));
 }
@@ -74,18 +72,18 @@ static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_model *model = NULL;
-    json_t *before = NULL;
+    struct ny_record before = {0};
     int err;
 
     if (fit->acc || fit->job.state.at.part) ny_fit_keep_sums(fit);
     ny_fit_drop_problem(fit); /* to make room */
     ny_columns_free(fit->columns);
     fit->columns = NULL;
-    err = ny_record_get(&job->keep, &before);
+    err = job->keep.records->load(&job->keep, false, &before);
     if (!err) err = ny_model_of_record(&model, &job->keep, before);
     if (!err) err = measure(fit, model);
     ny_model_free(model);
-    json_decref(before);
+    ny_record_free(before);
     if (err) return err;
     ny_job_clear_checkpoint(&fit->job);
     ny_job_mark_time(&fit->job);

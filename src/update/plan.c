@@ -18,7 +18,7 @@ struct shares {
 
 /* Decides the share of the rows for each stage. Sums of before serve only if they are of all
  * rows that the result has. */
-static struct shares shares_of(const struct ny_fit_settings *settings, const json_t *result,
+static struct shares shares_of(const struct ny_fit_settings *settings, struct ny_record result,
                                double added, enum ny_update_mode mode)
 {
     const struct ny_state state = ny_state_of(result);
@@ -87,7 +87,7 @@ static double drift_seconds(const struct ny_plan *plan, const struct ny_fit_sett
 }
 
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
-                    const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
+                    const struct ny_fit_settings *settings, struct ny_record result, uint64_t n,
                     enum ny_update_mode mode)
 {
     double before = (double)ny_state_of(result).report.n;

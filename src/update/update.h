@@ -53,7 +53,7 @@ struct ny_plan;
 /* NY_EUSAGE with the reason where a result of these settings cannot be
  * updated in this mode. */
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name, const json_t *result);
+                      enum ny_update_mode mode, const char *name, struct ny_record result);
 /* Stage accumulate of an update: adds the new rows to the sums that stay with the result, and the
  * columns of landmarks that joined; full, and frozen. */
 extern const struct ny_stage ny_stage_add_full, ny_stage_add_frozen;
@@ -64,7 +64,7 @@ extern const struct ny_stage ny_stage_drift;
 /* Makes of the plan of a fit that of the update, and marks the parts of it that look at new rows
  * alone. */
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
-                    const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
+                    const struct ny_fit_settings *settings, struct ny_record result, uint64_t n,
                     enum ny_update_mode mode);
 /* Returns how many rows a frozen update of so many new ones measures, with those of the fit, at
  * most. */

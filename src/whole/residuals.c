@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "job/figures.h"
-
 /* Rows that are multiplied at a time. */
 enum { ROWS = 256 };
 
@@ -58,11 +56,11 @@ static int report_exact(const struct ny_products_state *state, struct ny_matrix 
     struct ny_layout l = {.ctx = state->fit->job.ctx};
     size_t n = state->V.rows, r = state->shape.r;
     struct room room;
-    json_t *errors;
+    struct ny_record record = state->fit->job.record;
 
     lay(&l, &room, ROWS, 0, U.rows);
     if (l.err) return ny_layout_end(&l);
-    errors = json_array();
+    record.ops->begin_list(record, NY_LIST_ERRORS);
     for (size_t first = 0; first < n; first += ROWS) {
         size_t count = n - first < ROWS ? n - first : ROWS;
 
@@ -70,8 +68,8 @@ static int report_exact(const struct ny_products_state *state, struct ny_matrix 
                     ny_cols(ny_rows(state->V, first, count), 0, r), U, values, &room);
     }
     for (size_t k = 0; k < U.rows; k++)
-        ny_field_append_number(errors, values[k] > 0 ? sqrt(room.squares[k]) / values[k] : NAN);
-    ny_field_set_json(ny_job_report(&state->fit->job), "component_errors", errors);
+        record.ops->append(record, NY_LIST_ERRORS,
+                           values[k] > 0 ? sqrt(room.squares[k]) / values[k] : NAN);
     return ny_layout_end(&l);
 }
 
@@ -95,7 +93,6 @@ static int report_tested(const struct ny_products_state *state, struct ny_matrix
                          const double *values)
 {
     struct ny_layout l = {.ctx = state->fit->job.ctx};
-    json_t *report = ny_job_report(&state->fit->job);
     struct room room;
 
     lay(&l, &room, state->shape.checks, state->shape.r, U.rows);
@@ -104,9 +101,9 @@ static int report_tested(const struct ny_products_state *state, struct ny_matrix
     ny_gemm(1, ny_t(ny_products_checks(&state->shape, state->V)), state->sketch.V, 0, room.VQ);
     ny_gemm(1, room.YQ, ny_t(U), 0, room.YU);
     ny_gemm(1, room.VQ, ny_t(U), 0, room.VU);
-    ny_figures_begin_errors(report, state->shape.checks);
+    ny_job_begin_errors(&state->fit->job, state->shape.checks);
     for (size_t k = 0; k < U.rows; k++)
-        ny_figures_add_error(report, tested(room.YU, room.VU, k, values[k]));
+        ny_job_add_error(&state->fit->job, tested(room.YU, room.VU, k, values[k]));
     return ny_layout_end(&l);
 }
 

@@ -240,7 +240,7 @@ static int make_map(struct ny_products_state *state, struct pairs *pairs,
     if (err) return err;
     scaled = scale && !coordinates.scale;
     if (!ny_coordinates_plain(&coordinates))
-        ny_field_set_json(fit->job.record, "coordinates", ny_coordinates_json(&coordinates));
+        ny_coordinates_put(&coordinates, fit->job.record, &fit->job.state);
     for (size_t k = 0; k < pairs->count; k++)
         for (size_t j = 0; j < state->shape.r; j++)
             pairs->P.at[j * pairs->count + k] =

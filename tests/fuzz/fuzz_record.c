@@ -2,8 +2,7 @@
  * on trust. */
 #include "fuzz/fuzz_store.h"
 
-#include "job/record.h"
-#include "job/state.h"
+#include "records/record.h"
 #include "results/keep.h"
 
 enum { MEMORY = 64 << 20, N = 60, D = 3, P = 4, VALUES = 256 };
@@ -81,11 +80,11 @@ static void take_state(struct ny_context *ctx, struct ny_store *store)
 
     if (fuzz_status(ctx, ny_record_get(&keep, &record)) || !record) return;
     ny_fields_begin();
-    state = ny_state_of(record);
-    ny_state_put(&state, record);
+    state = ny_state_of(ny_record_of(record));
+    ny_codec_put(ny_record_of(record), &state);
     once = json_deep_copy(record);
-    state = ny_state_of(record);
-    ny_state_put(&state, record);
+    state = ny_state_of(ny_record_of(record));
+    ny_codec_put(ny_record_of(record), &state);
     FUZZ_CHECK(ny_fields_check(ctx) == NY_OK && once && json_equal(once, record));
     json_decref(once);
     json_decref(record);

@@ -89,7 +89,7 @@ static struct ny_landmark_points kept_points(const char *path)
 
     assert_int_equal(ny_store_open(&store, ctx, path), NY_OK);
     assert_int_equal(ny_record_load(store, "fit", &record), NY_OK);
-    how = ny_landmark_points_of(record);
+    how = ny_landmark_points_of(ny_record_of(record));
     json_decref(record);
     ny_store_close(store);
     assert_int_equal(how.count, M);

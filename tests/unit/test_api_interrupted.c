@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/random.h"
 #include "nystream.h"
-#include "job/fields.h"
+#include "records/fields.h"
 #include "store/store.h"
 #include "support/files.h"
 #include "support/killed.h"

@@ -5,6 +5,7 @@
 #include "support/owned.h"
 
 #include "fit/check_sums.h"
+#include "records/record.h"
 
 enum { R = 4, N = 100 };
 
@@ -24,7 +25,10 @@ static json_t *report_of(enum ny_normalisation normalisation)
     struct ny_check_places at = ny_check_places(&checks);
     const struct ny_fit_settings settings = {.normalisation = normalisation};
     OWNED(json_t) *record = json_pack("{s:{s:[f]}}", "report", "eigenvalues", value);
-    struct ny_fit fit = {.job = {.ctx = ctx, .record = record}, .settings = &settings};
+    struct ny_fit fit = {.job = {.ctx = ctx,
+                                 .record = ny_record_of(record),
+                                 .state = ny_state_of(ny_record_of(record))},
+                         .settings = &settings};
 
     checks.sums = sums = lend_zeros(at.count * sizeof(*sums));
     sums[at.v + 1] = N;
@@ -38,7 +42,8 @@ static json_t *report_of(enum ny_normalisation normalisation)
         sums[at.a + s] = 1;
     }
     CHECK(ny_checks_report(&checks, &fit));
-    return json_incref(ny_job_report(&fit.job));
+    fit.job.record.ops->put(fit.job.record, &fit.job.state);
+    return json_incref(json_object_get(record, "report"));
 }
 
 static double number_of(const json_t *report, const char *key)

@@ -1,7 +1,7 @@
 /* job/facts.h: each key has one line and each place one key, without gaps; a label fits the
  * lines of the command; a new job has all that have a place. */
-#include "job/job.h"
 #include "job/facts.h"
+#include "records/begin.h"
 #include "support/test.h"
 
 enum { LABEL_COLUMNS = 20 };
@@ -43,7 +43,7 @@ TEST(test_an_update_forgets_only_what_a_job_has)
 TEST(test_a_new_job_has_them_all)
 {
     const struct ny_rows_info points = {.n = 7, .d = 2};
-    OWNED(json_t) *record = ny_job_record_new(&points, json_object(), "fit");
+    OWNED(json_t) *record = ny_record_new(&points, json_object(), "fit");
     const json_t *report = json_object_get(record, "report");
 
     for (unsigned place = 1; ny_fact_placed(place); place++)

@@ -3,6 +3,7 @@
 
 #include "job/job.h"
 #include "job/keep_memory.h"
+#include "records/record.h"
 #include "results/keep.h"
 
 OWNS_POINTER(ny_memory_results, ny_memory_results_free)
@@ -266,20 +267,21 @@ TEST(what_was_read_is_current)
 
     CHECK(ny_memory_results_new(&memory, ctx, "memory", NULL));
     keep = ny_memory_keep(memory, "fit");
+    keep.records = &ny_records_json;
     CHECK(ny_record_get(&keep, &read));
     assert_null(read);
     save(&keep, record, true);
     CHECK(ny_record_get(&keep, &read));
-    CHECK(ny_keep_current(&keep, read, NY_OK));
-    assert_int_equal(ny_keep_current(&keep, read, NY_ESTORE), NY_ESTORE);
+    CHECK(ny_keep_current(&keep, ny_record_of(read), NY_OK));
+    assert_int_equal(ny_keep_current(&keep, ny_record_of(read), NY_ESTORE), NY_ESTORE);
     ny_field_set_count(record, "generation", 1);
     save(&keep, record, true);
-    CHECK(ny_keep_current(&keep, read, NY_OK));
-    assert_int_equal(ny_keep_current(&keep, read, NY_ESTORE), NY_EBUSY);
-    assert_int_equal(ny_keep_current(&keep, read, NY_EINTERRUPTED), NY_EINTERRUPTED);
+    CHECK(ny_keep_current(&keep, ny_record_of(read), NY_OK));
+    assert_int_equal(ny_keep_current(&keep, ny_record_of(read), NY_ESTORE), NY_EBUSY);
+    assert_int_equal(ny_keep_current(&keep, ny_record_of(read), NY_EINTERRUPTED), NY_EINTERRUPTED);
     ny_field_set_text(record, "id", "b");
     save(&keep, record, true);
-    REFUSED(ny_keep_current(&keep, read, NY_OK), NY_EBUSY);
+    REFUSED(ny_keep_current(&keep, ny_record_of(read), NY_OK), NY_EBUSY);
 }
 
 /* All is charged, and a batch for which there is no room leaves what was there. */

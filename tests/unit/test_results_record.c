@@ -1,5 +1,5 @@
 /* results/record.h: records come back as they were put, and those that cannot be read say why. */
-#include "job/job.h"
+#include "records/begin.h"
 #include "results/record.h"
 #include "nystream.h"
 #include "support/store_folder.h"
@@ -18,7 +18,7 @@ static void put(const char *name, const char *key, json_t *value)
 {
     const struct ny_rows_info points = {.n = 10, .d = 2};
     OWNED(ny_store) *store = open_store();
-    OWNED(json_t) *record = ny_job_record_new(&points, json_object(), "fit");
+    OWNED(json_t) *record = ny_record_new(&points, json_object(), "fit");
 
     if (value)
         json_object_set_new(record, key, value);

@@ -1,6 +1,5 @@
-/* job/state.h: a state is what the record says, and a record is changed where the state is. */
-#include "job/fields.h"
-#include "job/state.h"
+/* records/codec.c: a state is what the record says, and a record is changed where the state is. */
+#include "records/record.h"
 #include "support/test.h"
 
 static json_t *record_of(const char *text)
@@ -17,7 +16,7 @@ static void puts_as(struct ny_state *state, json_t *record, const char *wanted)
     char *text;
 
     ny_fields_begin();
-    ny_state_put(state, record);
+    ny_codec_put(ny_record_of(record), state);
     assert_int_equal(ny_fields_check(NULL), 0);
     text = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(17));
     assert_string_equal(text, wanted);
@@ -26,7 +25,7 @@ static void puts_as(struct ny_state *state, json_t *record, const char *wanted)
 
 TEST(test_no_record)
 {
-    const struct ny_state now = ny_state_of(NULL);
+    const struct ny_state now = ny_state_of(ny_record_of(NULL));
 
     assert_false(now.record.there || now.at.there || now.sums.there || now.facts.there);
     assert_null(now.record.stage);
@@ -50,7 +49,7 @@ TEST(test_unchanged)
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         OWNED(json_t) *record = record_of(texts[i]), *as_it_was = json_deep_copy(record);
-        struct ny_state now = ny_state_of(record);
+        struct ny_state now = ny_state_of(ny_record_of(record));
         char *text = json_dumps(as_it_was, JSON_COMPACT | JSON_REAL_PRECISION(17));
 
         puts_as(&now, record, text);
@@ -63,7 +62,7 @@ TEST(test_changed)
     json_t *record =
         record_of("{\"stage\":\"solve\",\"coarse\":true,\"checkpoint\":{\"part\":\"a\"},"
                   "\"report\":{\"n\":5,\"trace\":null,\"gamma\":2.5,\"tolerance\":1.5}}");
-    struct ny_state now = ny_state_of(record);
+    struct ny_state now = ny_state_of(ny_record_of(record));
 
     assert_string_equal(now.record.stage, "solve");
     assert_true(now.record.coarse && now.report.n == 5 && now.report.gamma == 2.5);
@@ -85,19 +84,21 @@ TEST(test_changed)
 /* A section begins and ends; the facts of a graph are in the report, or in a part of it. */
 TEST(test_sections)
 {
-    json_t *record = record_of("{\"checkpoint\":{},\"sharded\":{\"rows\":9},\"report\":{}}");
-    struct ny_state now = ny_state_of(record);
+    json_t *record =
+        record_of("{\"kind\":\"graph\",\"checkpoint\":{},\"sharded\":{\"rows\":9},\"report\":{}}");
+    struct ny_state now = ny_state_of(ny_record_of(record));
 
     assert_true(now.sharded.there && now.sharded.rows == 9 && !now.noise.there);
     now.sharded.there = false;
     now.noise = (struct ny_state_noise){true, 1, NAN, 3, 4, 5};
     now.graph.knn = "tree";
     puts_as(&now, record,
-            "{\"checkpoint\":{},\"report\":{\"knn\":\"tree\"},\"gram_noise\":{\"trace\":1.0,"
+            "{\"kind\":\"graph\",\"checkpoint\":{},\"report\":{\"knn\":\"tree\"},\"gram_noise\":{"
+            "\"trace\":1.0,"
             "\"others\":3.0,\"coherent\":4.0,\"residual\":5.0}}");
     json_decref(record);
     record = record_of("{\"checkpoint\":{},\"report\":{\"graph\":{\"knn\":\"exact\"}}}");
-    now = ny_state_of(record);
+    now = ny_state_of(ny_record_of(record));
     assert_string_equal(now.graph.knn, "exact");
     now.graph.remeasured = 0;
     puts_as(&now, record,
@@ -109,16 +110,17 @@ TEST(test_sections)
 TEST(test_texts)
 {
     OWNED(json_t) *record =
-        record_of("{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f32\"}}");
-    struct ny_state now = ny_state_of(record);
+        record_of("{\"kind\":\"graph\",\"checkpoint\":{},\"report\":{\"gram_precision\":\"f32\"}}");
+    struct ny_state now = ny_state_of(ny_record_of(record));
     char name[] = "near";
 
     now.sums = (struct ny_state_sums){.there = true, .precision = now.report.gram_precision};
     now.graph.name = name;
-    ny_state_put(&now, record);
+    ny_codec_put(ny_record_of(record), &now);
     name[0] = 'f';
     now.report.gram_precision = "f64";
     puts_as(&now, record,
-            "{\"checkpoint\":{},\"report\":{\"gram_precision\":\"f64\",\"name\":\"near\"},"
+            "{\"kind\":\"graph\",\"checkpoint\":{},\"report\":{\"gram_precision\":\"f64\",\"name\":"
+            "\"near\"},"
             "\"sums\":{\"precision\":\"f32\"}}");
 }

@@ -1,6 +1,6 @@
 /* The certificate of a result in sentences: how far off it is, and what is known of that. */
-#ifndef NY_JOB_CERTIFICATE_H
-#define NY_JOB_CERTIFICATE_H
+#ifndef NY_RECORDS_CERTIFICATE_H
+#define NY_RECORDS_CERTIFICATE_H
 
 #include <jansson.h>
 #include <stdbool.h>

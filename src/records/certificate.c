@@ -1,9 +1,9 @@
 /*
  * Says in sentences what the numbers of a report mean for the error of its result
- * (job/certificate.h). They are in the reports that api/ hands out and on pages; the command and
- * the Python package show them as they are.
+ * (records/certificate.h). They are in the reports that api/ hands out and on pages; the command
+ * and the Python package show them as they are.
  */
-#include "job/certificate.h"
+#include "records/certificate.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "base/decimal.h"
 #include "base/text.h"
-#include "job/fields.h"
+#include "records/fields.h"
 
 struct certificate {
     const json_t *report;

@@ -1,4 +1,4 @@
-#include "job/fields.h"
+#include "records/fields.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Fields of JSON objects: how a record, its report and what else is JSON are read and filled in. */
-#ifndef NY_JOB_FIELDS_H
-#define NY_JOB_FIELDS_H
+#ifndef NY_RECORDS_FIELDS_H
+#define NY_RECORDS_FIELDS_H
 
 #include <jansson.h>
 

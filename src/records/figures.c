@@ -1,8 +1,8 @@
-#include "job/figures.h"
+#include "records/figures.h"
 
 #include <math.h>
 
-#include "job/fields.h"
+#include "records/fields.h"
 
 /* Returns the share of the trace of K that the eigenvalues of the map keep; NaN where the record
  * has no trace, or eigenvalues that add up to more. The trivial pair of a divided kernel counts in
@@ -42,24 +42,6 @@ static void derive_errors(json_t *report)
     ny_field_set_json(report, "component_errors", errors);
 }
 
-static const char *const estimates[] = {"component_errors", "component_errors_se",
-                                        "eigenvalues_corrected"};
-
-void ny_figures_begin_errors(json_t *report, size_t check_rows)
-{
-    ny_field_set_count(report, "check_rows", check_rows);
-    for (size_t i = 0; i < sizeof(estimates) / sizeof(estimates[0]); i++)
-        ny_field_set_json(report, estimates[i], json_array());
-}
-
-void ny_figures_add_error(json_t *report, struct ny_pair_error error)
-{
-    const double figures[] = {error.rho, error.se, error.value};
-
-    for (size_t i = 0; i < sizeof(estimates) / sizeof(estimates[0]); i++)
-        ny_field_append_number(json_object_get(report, estimates[i]), figures[i]);
-}
-
 void ny_figures_derive(json_t *record)
 {
     json_t *report = json_object_get(record, "report");
@@ -73,4 +55,20 @@ void ny_figures_derive(json_t *record)
         !json_is_object(json_object_get(report, "graph")))
         ny_field_set_number(report, "trace_error", 0);
     if (fit) derive_errors(report);
+}
+
+json_t *ny_model_found(const struct ny_model *model, enum ny_found which)
+{
+    json_t *list = json_array();
+    bool known = false;
+
+    for (size_t k = 0; model->found && k < model->p; k++) {
+        double figure = model->found[which * model->p + k];
+
+        known = known || isfinite(figure);
+        ny_field_append_number(list, figure);
+    }
+    if (known) return list;
+    json_decref(list);
+    return json_null();
 }

@@ -1,8 +1,10 @@
 /* Figures of a result that follow from others, so that records of any version have them right. */
-#ifndef NY_JOB_FIGURES_H
-#define NY_JOB_FIGURES_H
+#ifndef NY_RECORDS_FIGURES_H
+#define NY_RECORDS_FIGURES_H
 
 #include <jansson.h>
+
+#include "model/model.h"
 
 /* Sets in the report of a record, once the figures that they follow from are known:
  *
@@ -15,15 +17,8 @@
  *                   Version 1.0 wrote the share outside the components. */
 void ny_figures_derive(json_t *record);
 
-/* An estimate of the error of a pair, its standard error, and the eigenvalue that follows; NaN: not
- * known. */
-struct ny_pair_error {
-    double rho, se, value;
-};
-
-/* Begins the errors of the components in a report, estimated with so many check rows. */
-void ny_figures_begin_errors(json_t *report, size_t check_rows);
-/* Adds that of the next pair. */
-void ny_figures_add_error(json_t *report, struct ny_pair_error error);
+/* Returns a figure of all pairs of a model as an array, null where it is not known; null alone
+ * where none is. NULL: no memory. */
+json_t *ny_model_found(const struct ny_model *model, enum ny_found which);
 
 #endif
