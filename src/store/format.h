@@ -58,9 +58,8 @@ enum ny_kind {
     NY_KIND_MANIFEST = 5,
     NY_KIND_CHUNK = 6,
     NY_KIND_CLASSES = 7,  /* zero-terminated names, one after another */
-    NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, statistics as above,
-                           * struct ny_lengths of sparse rows, where it is there, and the sum of
-                           * the norms, where it is known, as the last 8 bytes */
+    NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, the pieces that
+                           * store/ingest_staged.c lists */
     NY_KIND_LOST = 9,     /* ranges of rows that are gone: first, end; see store/lost.c */
     NY_KIND_NORMS = 10,   /* struct ny_norms_record, where all rows were counted by it */
     NY_KIND_NAMES = 11,   /* names of a block's rows: zero-terminated, one behind another */

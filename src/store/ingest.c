@@ -217,6 +217,7 @@ static int start_anew(struct ny_ingest *ingest)
     ingest->full_bytes = ingest->base.full_bytes;
     ingest->digest = ingest->base.digest;
     ingest->staged_open = ny_no_block;
+    memset(ingest->stats + 1, 0, 4 * ingest->counting.moments.d * sizeof(double));
     ingest->counting.norms = 0;
     ingest->counting.norms_known = ingest->base.n == 0;
     ingest->lengths = (struct ny_lengths){{0}};

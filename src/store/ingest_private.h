@@ -35,12 +35,11 @@ struct ny_ingest {
     bool has[NY_BLOCK_KINDS + 1];
     size_t row_bytes[NY_BLOCK_KINDS + 1]; /* in the buffer */
     uint64_t block_rows;
-    bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
-    struct ny_csr sparse;              /* the block that is being filled */
-    struct ny_sparse_progress full;    /* of the blocks that are full */
-    struct ny_lengths lengths;         /* likewise */
-    bool lengths_kept;                 /* false: the progress record is from before they were */
-    char *sparse_room;                 /* that block encoded, then packed */
+    bool is_sparse;                 /* points are packed in `sparse`, not in the buffer */
+    struct ny_csr sparse;           /* the block that is being filled */
+    struct ny_sparse_progress full; /* of the blocks that are full */
+    struct ny_lengths lengths;      /* likewise */
+    char *sparse_room;              /* that block encoded, then packed */
     size_t sparse_room_bytes, encoded_bytes;
 
     struct ny_layout own;             /* of the buffers: */
@@ -137,6 +136,9 @@ void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, s
 void ny_ingest_sparse_clear(struct ny_ingest *ingest);
 /* Returns `full` with the rows of the unfinished block added. */
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest);
+/* Raises the greatest rows and blocks of `full` to those of the unfinished block, whose values are
+ * counted when it is full. */
+void ny_ingest_sparse_raise(struct ny_ingest *ingest);
 /* Counts the rows of the unfinished block in `lengths`. */
 void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths *lengths);
 /* Loads `rows` rows of an unfinished block, under its key, from what the manifest or the progress

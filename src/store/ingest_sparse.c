@@ -140,6 +140,14 @@ struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)
     return total;
 }
 
+void ny_ingest_sparse_raise(struct ny_ingest *ingest)
+{
+    uint64_t nnz = ingest->full.nnz;
+
+    ingest->full = ny_ingest_sparse_total(ingest);
+    ingest->full.nnz = nnz;
+}
+
 void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths *lengths)
 {
     for (size_t i = 0; i < ingest->sparse.rows; i++)

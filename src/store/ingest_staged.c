@@ -48,24 +48,50 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .digest = ingest->digest};
 }
 
-/* Bytes of the progress record with `cells` bytes of statistics. While an import can go on, it has
- * all of them, for sparse rows the totals of their blocks and their lengths, and the sum of norms
- * where that is known; once published, none. */
-static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
+/* Pieces that came in after version 1.0: a record may be without each of them, and a bit tells
+ * which of them it lacks. Norms may lack later, too, where they are not known. */
+enum { NO_NORMS = 1, NO_LENGTHS = 2, OLDER_RECORDS = 4 };
+
+/* A piece of what an import goes on from, behind the fields of the progress record. */
+struct piece {
+    bool present;
+    void *at;
+    size_t bytes;
+};
+
+enum walk { COUNT, WRITE, READ };
+
+/* Writes all pieces to `raw` one behind another, or reads them from there, and returns their bytes.
+ */
+static size_t walk_pieces(struct ny_ingest *ingest, unsigned without, enum walk walk, char *raw)
 {
-    return sizeof(struct ny_progress_record) + cells +
-           (ingest->is_sparse && cells ? sizeof(struct ny_sparse_progress) : 0) +
-           (ingest->is_sparse && cells && ingest->lengths_kept ? sizeof(struct ny_lengths) : 0) +
-           (ingest->counting.norms_known && cells ? sizeof(double) : 0);
+    struct ny_counting *counting = &ingest->counting;
+    const struct piece pieces[] = {
+        {true, counting->moments.cells, moments_bytes(ingest)},
+        {ingest->is_sparse, &ingest->full, sizeof(ingest->full)},
+        {ingest->is_sparse && !(without & NO_LENGTHS), &ingest->lengths, sizeof(ingest->lengths)},
+        {!(without & NO_NORMS), &counting->norms, sizeof(counting->norms)}};
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+        const struct piece *piece = &pieces[i];
+
+        if (!piece->present) continue;
+        if (walk == WRITE) memcpy(raw + bytes, piece->at, piece->bytes);
+        if (walk == READ) memcpy(piece->at, raw + bytes, piece->bytes);
+        bytes += piece->bytes;
+    }
+    return bytes;
 }
 
-/* Writes the progress record into the transaction under way. The caller commits it together with
- * the rows that it speaks of. */
-static int write_progress(struct ny_ingest *ingest, size_t cells)
+/* Writes the progress record into the transaction under way: with all pieces while the import can
+ * go on, without any once it is published. The caller commits it together with the rows that it
+ * speaks of. */
+static int write_progress(struct ny_ingest *ingest, bool goes_on)
 {
-    struct ny_progress_record record = progress_of(ingest);
-    struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
-    size_t bytes = progress_bytes(ingest, cells);
+    const struct ny_progress_record record = progress_of(ingest);
+    unsigned without = ingest->counting.norms_known ? 0 : NO_NORMS;
+    size_t bytes = sizeof(record) + (goes_on ? walk_pieces(ingest, without, COUNT, NULL) : 0);
     struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
     struct ny_frame frame = {
         .store = ingest->store->id, .raw_bytes = (uint32_t)bytes, .kind = NY_KIND_PROGRESS};
@@ -74,15 +100,7 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
 
     if (!raw) return NY_EBUDGET;
     memcpy(raw, &record, sizeof(record));
-    memcpy(raw + sizeof(record), ingest->counting.moments.cells, cells);
-    sparse.nnz = ingest->full.nnz; /* the unfinished block is counted when it is full */
-    if (cells && ingest->is_sparse) {
-        memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
-        memcpy(raw + sizeof(record) + cells + sizeof(sparse), &ingest->lengths,
-               sizeof(ingest->lengths));
-    }
-    if (cells && ingest->counting.norms_known)
-        memcpy(raw + bytes - sizeof(double), &ingest->counting.norms, sizeof(double));
+    if (goes_on) walk_pieces(ingest, without, WRITE, raw + sizeof(record));
     err = ny_write_record(&ingest->write, &key, &frame, raw);
     ny_free(ingest->ctx, raw);
     return err;
@@ -114,7 +132,8 @@ int ny_ingest_stage(struct ny_ingest *ingest)
     if (!err && before != ny_no_block && before != ny_ingest_tail_block(ingest) &&
         before < ingest->first_block)
         err = delete_staged(ingest, before);
-    if (!err) err = write_progress(ingest, moments_bytes(ingest));
+    if (!err) ny_ingest_sparse_raise(ingest);
+    if (!err) err = write_progress(ingest, true);
     if (!err) err = ny_write_commit(&ingest->write);
     if (!err) ingest->staged_open = ingest->filled ? ingest->first_block : ny_no_block;
     return err;
@@ -146,23 +165,17 @@ static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigne
     return ny_snapshot_read(view, &want, ingest->buffer[kind], &wrong);
 }
 
-/* Takes over a record and the unfinished block that goes with it. NY_END where they do not agree
- * with the store, and the import starts anew. */
-static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
-                   const struct ny_progress_record *record)
+/* Takes over a record, which lacks the pieces `without`, and the unfinished block that goes with
+ * it. NY_END where they do not agree with the store, and the import starts anew. */
+static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned without,
+                   struct ny_progress_record *record)
 {
-    const char *cells = (const char *)(record + 1);
-    const char *end = (const char *)record + progress_bytes(ingest, moments_bytes(ingest));
     size_t rows = (size_t)(record->rows % ingest->block_rows);
     int err = NY_OK;
 
+    walk_pieces(ingest, without, READ, (char *)(record + 1));
     if (ingest->is_sparse) {
-        cells += moments_bytes(ingest);
-        memcpy(&ingest->full, cells, sizeof(ingest->full));
-        if (ingest->lengths_kept)
-            memcpy(&ingest->lengths, cells + sizeof(ingest->full), sizeof(ingest->lengths));
-        else
-            ny_lengths_unknown(&ingest->lengths, ingest->full.nnz);
+        if (without & NO_LENGTHS) ny_lengths_unknown(&ingest->lengths, ingest->full.nnz);
         if (ingest->full.block_rows != ingest->block_rows) return NY_END;
         err = ny_ingest_sparse_reserve(ingest, (size_t)ingest->full.block_nnz);
         if (err) return err;
@@ -172,9 +185,7 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
         if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
     if (err == NY_ESTORE) err = NY_END; /* what is staged is of no use, and nobody has seen it */
     if (err) return err;
-    memcpy(ingest->counting.moments.cells, record + 1, moments_bytes(ingest));
-    if (ingest->counting.norms_known)
-        memcpy(&ingest->counting.norms, end - sizeof(double), sizeof(double));
+    ingest->counting.norms_known = !(without & NO_NORMS);
     ingest->counting.moments.n = record->stat_rows;
     ingest->filled = rows;
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;
@@ -217,10 +228,10 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
     return ny_snapshot_end(view);
 }
 
-/* The progress record with or without what came in later, as norms_known and lengths_kept say. */
-static int resume_as(struct ny_ingest *ingest)
+/* Takes up a progress record that lacks these pieces. */
+static int resume_without(struct ny_ingest *ingest, unsigned without)
 {
-    size_t bytes = progress_bytes(ingest, moments_bytes(ingest));
+    size_t bytes = sizeof(struct ny_progress_record) + walk_pieces(ingest, without, COUNT, NULL);
     struct ny_want want = ny_points_want(ingest->store, NY_KIND_PROGRESS, 0, 0, bytes);
     struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     struct ny_snapshot *view;
@@ -232,7 +243,7 @@ static int resume_as(struct ny_ingest *ingest)
     if (!err) {
         err = ny_snapshot_read(view, &want, record, &wrong) || !same_import(ingest, record) ? NY_END
                                                                                             : NY_OK;
-        if (!err) err = take_up(ingest, view, record);
+        if (!err) err = take_up(ingest, view, without, record);
         end = ny_snapshot_end(view);
         if (!err) err = end;
     }
@@ -244,12 +255,8 @@ int ny_ingest_resume(struct ny_ingest *ingest)
 {
     int err = NY_END;
 
-    for (unsigned older = 0; err == NY_END && older < 4; older++) {
-        ingest->counting.norms_known = older % 2 == 0;
-        ingest->lengths_kept = older < 2;
-        err = resume_as(ingest);
-    }
-    ingest->lengths_kept = true; /* from here on */
+    for (unsigned without = 0; err == NY_END && without < OLDER_RECORDS; without++)
+        err = resume_without(ingest, without);
     return err;
 }
 
@@ -573,6 +580,6 @@ int ny_ingest_publish(struct ny_ingest *ingest)
         err = delete_staged(ingest, ingest->staged_open);
     if (!err) err = ny_ingest_put_records(ingest, &now);
     if (!err) err = ny_ingest_note(ingest, &now);
-    if (!err) err = write_progress(ingest, 0); /* all of it: see ny_ingest_finished() */
+    if (!err) err = write_progress(ingest, false); /* all of it: see ny_ingest_finished() */
     return err ? err : ny_write_commit(&ingest->write);
 }
