@@ -31,21 +31,15 @@ static int enter(struct ny_import *import, const char *path, const struct ny_opt
 {
     int err = ny_import_prepare(import, options);
 
-    import->append = true;
+    import->asked.spec.append = true;
     if (!err && options) err = ny_options_refuse(options, of_files, "rows in memory");
-    return err ? err : ny_import_enter(import, path, options);
-}
-
-static struct ny_import import_of(struct ny_context *context, const struct ny_options *options)
-{
-    return (struct ny_import){
-        .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
+    return err ? err : ny_import_enter(import, path);
 }
 
 int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
               const struct ny_options *options, struct ny_report **report)
 {
-    struct ny_import import;
+    struct ny_import import = {.ctx = context};
     struct ny_table rows;
     double started_s = ny_now();
     int err = NY_GIVEN(context, path, table);
@@ -53,13 +47,13 @@ int ny_append(struct ny_context *context, const char *path, const struct ny_tabl
     if (report) *report = NULL;
     if (!err) err = ny_given_table(context, table, &rows);
     if (err) return err;
-    import = import_of(context, options);
     err = enter(&import, path, options);
     if (!err) err = ny_memory_check(context, &rows);
     if (!err) {
-        const uint64_t parts[2] = {import.fingerprint, ny_memory_digest(&rows)};
+        const uint64_t parts[2] = {import.asked.spec.fingerprint, ny_memory_digest(&rows)};
 
-        import.fingerprint = ny_checksum(parts, sizeof(parts)); /* the same call, after a kill */
+        import.asked.spec.fingerprint =
+            ny_checksum(parts, sizeof(parts)); /* the same call, after a kill */
         err = ny_import_source(&import, (struct ny_import_source){.table = &rows, .alone = true});
     }
     if (import.store) err = ny_import_finish(&import, err);
@@ -89,15 +83,14 @@ int ny_import_held(struct ny_context *ctx, const char *path, struct ny_import_so
                    const struct ny_options *options, struct ny_import_found *found)
 {
     bool charged = ny_memory_limit(ctx) >= 2 * NY_PROCESS_BYTES;
-    struct ny_import import = {.ctx = ctx,
-                               .reading = ny_settings_reader(options),
-                               .layout = ny_settings_layout(options),
-                               .memory = SIZE_MAX};
-    int err = ny_settings_preparation(ctx, options, &import.preparation);
+    struct ny_import import = {
+        .ctx = ctx, .asked = {.reading = ny_settings_reader(options), .memory = SIZE_MAX}};
+    struct ny_reader_options *reading = &import.asked.reading;
+    int err = ny_settings_preparation(ctx, options, &import.asked.spec.preparation);
 
-    import.reading.nan_option = import.reading.names = true;
-    import.reading.notes = source.file;
-    import.reading.reading = import.layout;
+    reading->nan_option = reading->names = true;
+    reading->notes = source.file;
+    reading->reading = ny_settings_layout(options);
     if (!err && charged) err = ny_import_work(&import);
     if (!err) err = ny_store_create(&import.store, ctx, path);
     ny_progress_begin(ctx, NULL, 0); /* there is no plan before the rows are there */
@@ -120,12 +113,12 @@ int ny_appender_open(struct ny_appender **out, struct ny_context *context, const
     if (err) return err;
     appender = ny_calloc(context, NY_MEM_IO, 1, sizeof(*appender));
     if (!appender) return NY_EBUDGET;
-    appender->import = import_of(context, options);
+    appender->import.ctx = context;
     appender->started_s = ny_now();
     err = enter(&appender->import, path, options);
     ny_import_rest(&appender->import);
     /* Nobody comes with the same tables again. */
-    appender->import.fingerprint =
+    appender->import.asked.spec.fingerprint =
         ny_checksum(&appender->started_s, sizeof(appender->started_s)) ^ (uintptr_t)appender;
     if (err)
         ny_appender_free(appender);

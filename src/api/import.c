@@ -30,26 +30,27 @@
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
 static const size_t usual_name_bytes = 64;
 
-/* Buffers for a batch of the file, about as large as a share of the budget. */
+/* Buffers for a batch of the source, about as large as a share of the budget. */
 static int allocate(struct ny_import *import, const struct ny_file_table *table)
 {
-    struct ny_context *ctx = import->ctx;
-    size_t budget = ny_memory_limit(ctx) / 16, element = ny_dtype_size(table->dtype), rows, bytes;
+    struct ny_import_batch *batch = &import->batch;
+    size_t budget = ny_memory_limit(import->ctx) / 16, element = ny_dtype_size(table->dtype);
     bool sparse = table->layout == NY_CSR;
+    size_t rows, bytes;
 
-    import->row_bytes = sparse ? 0 : (size_t)table->d * element;
+    batch->row_bytes = sparse ? 0 : (size_t)table->d * element;
     bytes = sparse ? (size_t)table->slots * (sizeof(uint32_t) + element) + sizeof(uint32_t)
-                   : import->row_bytes + 1;
-    if (import->names && table->names) bytes += usual_name_bytes;
+                   : batch->row_bytes + 1;
+    if (ny_import_names(import) && table->names) bytes += usual_name_bytes;
     rows = (budget < batch_bytes ? budget : batch_bytes) / bytes;
-    import->batch_rows = rows ? rows : 1;
-    import->sparse.dtype = table->dtype;
-    ny_layout_free(&import->batch);
-    import->batch.ctx = ctx;
-    import->values = ny_lay(&import->batch, NY_MEM_IO, import->batch_rows, import->row_bytes);
-    import->labels = ny_lay(&import->batch, NY_MEM_IO, import->batch_rows, sizeof(double));
-    import->source = ny_lay(&import->batch, NY_MEM_IO, import->batch_rows, sizeof(uint64_t));
-    return import->batch.err;
+    batch->rows = rows ? rows : 1;
+    batch->sparse.dtype = table->dtype;
+    ny_layout_free(&batch->own);
+    batch->own.ctx = import->ctx;
+    batch->values = ny_lay(&batch->own, NY_MEM_IO, batch->rows, batch->row_bytes);
+    batch->labels = ny_lay(&batch->own, NY_MEM_IO, batch->rows, sizeof(double));
+    batch->source = ny_lay(&batch->own, NY_MEM_IO, batch->rows, sizeof(uint64_t));
+    return batch->own.err;
 }
 
 /* The layout of a store that holds no points yet. For rows that came dense, the number of values
@@ -58,7 +59,7 @@ static void choose_layout(struct ny_import *import, const struct ny_file_table *
 {
     const uint64_t expected_share = 16;
 
-    if (table->layout == NY_DENSE && import->layout != NY_READ_SPARSE) return;
+    if (table->layout == NY_DENSE && ny_import_layout(import) != NY_READ_SPARSE) return;
     import->spec.layout = NY_CSR;
     import->spec.row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
 }
@@ -69,73 +70,64 @@ static void keep_column(char kept[NY_HOW_COLUMN_BYTES], const char *column)
     if (column && strlen(column) < NY_HOW_COLUMN_BYTES) strcpy(kept, column);
 }
 
-/* Tells that the rows of the first file have no labels, unlike those of the store. */
-static void tell_unlabelled(const struct ny_import *import, const struct ny_rows_info *info)
+/* Tells that the rows of the first source have no labels, unlike those of the store. */
+static void tell_unlabelled(const struct ny_import *import)
 {
+    const struct ny_rows_info *info = &import->there.info;
     const char *path = ny_store_path(import->store);
 
     if (!info->n || !info->labels || import->spec.labels) return;
     ny_log(import->ctx, NY_LOG_NOTE, "these rows have no labels, unlike those of %s", path);
 }
 
-/* The first file decides d and dtype; the later ones must agree. */
+/* Completes what the store is told by what the first source is. */
+static void complete_spec(struct ny_import *import, const struct ny_reader *reader)
+{
+    const struct ny_import_asked *asked = &import->asked;
+    const struct ny_file_table *table = ny_reader_table(reader);
+    struct ny_ingest_spec *spec = &import->spec;
+
+    *spec = asked->spec;
+    spec->d = table->d;
+    spec->dtype = table->dtype;
+    spec->labels = table->labels;
+    spec->names = table->names;
+    spec->indices = ny_import_indices(import, reader);
+    spec->source = asked->shuffle || asked->reading.nan_drop || asked->min_values;
+    spec->whole = import->whole;
+    spec->rows_before = import->rows_before;
+    spec->preparation = ny_import_preparation(import);
+    spec->from = import->from;
+    choose_layout(import, table);
+    keep_column(spec->how.label_column, table->label_column);
+    keep_column(spec->how.id_column, table->id_column);
+}
+
+/* The first source decides d and dtype; the later ones must agree. */
 static int begin_ingest(struct ny_import *import, const struct ny_reader *reader)
 {
-    const struct ny_file_table *table = ny_reader_table(reader);
-    struct ny_rows_info info;
     bool waits;
-    int err = ny_points_info(import->store, &info);
+    int err;
 
-    if (err) return err;
-    import->names = info.n ? info.names : table->names;
-    import->spec = (struct ny_ingest_spec){.d = table->d,
-                                           .dtype = table->dtype,
-                                           .labels = table->labels,
-                                           .names = table->names,
-                                           .indices = import->reading.indices,
-                                           .source = import->shuffle || import->reading.nan_drop ||
-                                                     import->min_values,
-                                           .raw = import->raw,
-                                           .append = import->append,
-                                           .expects = import->expects,
-                                           .expected = import->expected,
-                                           .whole = import->whole,
-                                           .rows_before = import->rows_before,
-                                           .preparation = import->preparation,
-                                           .from = import->from,
-                                           .fingerprint = import->fingerprint};
-    choose_layout(import, table);
-    keep_column(import->spec.how.label_column, table->label_column);
-    keep_column(import->spec.how.id_column, table->id_column);
-    err = ny_import_tell_facts(import, &info, reader);
-    if (err) return err;
-    import->reading.dtype_follows = !import->reading.dtype;
-    if (table->dtype != NY_GENOTYPE) import->reading.dtype = table->dtype;
-    import->reading.dims = table->d;
-    import->reading.dims_of = "the file before it has";
-    if (import->reading.reading == NY_READ_AUTO)
-        import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
-    err = ny_ingest_waits(import->store, &waits);
+    complete_spec(import, reader);
+    err = ny_import_tell_facts(import, reader);
+    if (!err) err = ny_ingest_waits(import->store, &waits);
     if (!err && ny_store_takes_rows(import->store))
-        err = ny_import_keep_begin(import, table);
+        err = ny_import_keep_begin(import, ny_reader_table(reader));
     else if (!err)
         err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
-    if (!err) tell_unlabelled(import, &info);
-    if (!err && waits && !import->skip)
+    if (err) return err;
+    tell_unlabelled(import);
+    if (waits && !import->skip)
         ny_log(import->ctx, NY_LOG_WARNING,
                "another import into %s was interrupted: it starts over when it is run again",
                ny_store_path(import->store));
-    if (!err && import->skip)
+    if (import->skip)
         ny_log(import->ctx, NY_LOG_NOTE, "the import resumes after %llu rows",
                (unsigned long long)import->skip);
-    if (err || !import->shuffle) return err;
-    return ny_shuffle_new(&import->order, import->ctx, ny_store_folder(import->store), import->seed,
-                          ny_memory_limit(import->ctx) / 8);
-}
-
-static const char *name_of(struct ny_import_source source)
-{
-    return source.file ? source.file : ny_memory_name(source.table);
+    if (!import->asked.shuffle) return NY_OK;
+    return ny_shuffle_new(&import->order, import->ctx, ny_store_folder(import->store),
+                          import->asked.seed, ny_memory_limit(import->ctx) / 8);
 }
 
 /* Refuses a file with labels behind one without, or the reverse, because either all rows of an
@@ -144,7 +136,7 @@ static int check_same_shape(const struct ny_import *import, const struct ny_read
                             struct ny_import_source source)
 {
     const struct ny_file_table *table = ny_reader_table(reader);
-    const char *name = name_of(source);
+    const char *name = ny_import_name(source);
 
     if (table->labels == import->spec.labels) return NY_OK;
     return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
@@ -154,21 +146,18 @@ static int check_same_shape(const struct ny_import *import, const struct ny_read
 }
 
 /* Hands the names of columns over, and tells where names of rows are missing or not kept. */
-static int begin_names(struct ny_import *import, const struct ny_reader *reader,
-                       struct ny_import_source source)
+static int begin_names(struct ny_import *import, const struct ny_reader *reader, const char *name)
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
-    bool has = ny_reader_table(reader)->names;
-    struct ny_rows_info info;
-    int err = ny_points_info(import->store, &info);
+    const struct ny_rows_info *info = &import->there.info;
 
-    if (err) return err;
-    if (has != import->names || (columns->count && info.n && !info.column_names))
-        ny_log(import->ctx, NY_LOG_NOTE, "%s: its names are left out where %s has none",
-               name_of(source), ny_store_path(import->store));
+    if (ny_reader_table(reader)->names != ny_import_names(import) ||
+        (columns->count && info->n && !info->column_names))
+        ny_log(import->ctx, NY_LOG_NOTE, "%s: its names are left out where %s has none", name,
+               ny_store_path(import->store));
     if (!columns->count) return NY_OK;
-    return import->kept ? ny_import_keep_columns(import, columns, name_of(source))
-                        : ny_ingest_column_names(import->ingest, columns, name_of(source));
+    return import->kept ? ny_import_keep_columns(import, columns, name)
+                        : ny_ingest_column_names(import->ingest, columns, name);
 }
 
 static int hand_classes(struct ny_import *import, const struct ny_reader *reader)
@@ -178,113 +167,6 @@ static int hand_classes(struct ny_import *import, const struct ny_reader *reader
 
     ny_reader_class_names(reader, &names, &count);
     return count && import->ingest ? ny_ingest_class_names(import->ingest, names, count) : NY_OK;
-}
-
-/* A store keeps the layout that it has. */
-static int check_layout(struct ny_import *import, const struct ny_rows_info *info)
-{
-    bool sparse = info->row_slots > 0;
-
-    if (info->n == 0) return NY_OK;
-    if (import->layout != NY_READ_AUTO && sparse != (import->layout == NY_READ_SPARSE))
-        return ny_fail_idle(import->ctx, "layout", ny_store_path(import->store));
-    import->reading.reading = sparse ? NY_READ_SPARSE : NY_READ_DENSE;
-    return NY_OK;
-}
-
-/* Rows to append are prepared as those of the store are; words that say otherwise are refused. */
-static int check_preparation(struct ny_import *import, const struct ny_rows_info *info)
-{
-    const struct ny_prepared *asked = &import->preparation, *has = &info->preparation;
-    char rows[NY_PREPARED_WORD_BYTES];
-
-    if (info->n == 0) return NY_OK;
-    if ((!import->rows_typed || (asked->rows == has->rows && asked->total == has->total)) &&
-        (!import->values_typed || asked->values == has->values))
-        return NY_OK;
-    return ny_fail(
-        import->ctx, NY_EUSAGE,
-        "the rows of %s have --rows %s --values %s; leave both out, or import into another store",
-        ny_store_path(import->store), ny_prepared_rows(has, rows), ny_prepared_values(has));
-}
-
-/* Words of labels have the numbers of the store's class names, in the first file and all others. */
-static int begin_classes(struct ny_import *import)
-{
-    char **names;
-    size_t count;
-    int err = ny_points_class_names(import->store, &names, &count);
-
-    if (!err) err = ny_classes_new(&import->classes, import->ctx);
-    if (!err) err = ny_classes_know(import->classes, names, count);
-    if (!err && import->claim) err = ny_claim_classes(import->claim, import->classes);
-    ny_free(import->ctx, names);
-    import->reading.classes = import->classes;
-    return err;
-}
-
-/* Refuses genotypes beside other rows, and what cannot be done to them. */
-static int check_kind(const struct ny_import *import, struct ny_import_source source,
-                      const struct ny_file_table *table)
-{
-    const struct ny_party there = {.whose = "the file before it",
-                                   .traits = {.d = table->d, .dtype = import->spec.dtype}},
-                          coming = {.whose = name_of(source),
-                                    .traits = {.d = table->d, .dtype = table->dtype}};
-    int err = ny_points_check_columns(import->store, &coming);
-
-    if (!err) err = ny_traits_compare(import->ctx, &coming, &there, 0, NULL);
-    if (err || table->dtype != NY_GENOTYPE) return err;
-    if (import->layout == NY_READ_SPARSE) return ny_fail_idle(import->ctx, "layout", "genotypes");
-    if (!ny_prepares(&import->preparation)) return NY_OK;
-    return ny_fail_idle(import->ctx, import->rows_typed ? "rows" : "values", "genotypes");
-}
-
-static const char *known(const char *column)
-{
-    return column[0] ? column : NULL;
-}
-
-/* Rows to append are as wide as the points, which a LIBSVM file does not say by itself, and their
- * indices begin as those of the points do. Text is parsed to f64 where the points are f64. */
-static int open_source(struct ny_import *import, struct ny_import_source source,
-                       struct ny_reader **reader)
-{
-    struct ny_rows_info info;
-    int err = ny_points_info(import->store, &info);
-
-    *reader = NULL;
-    import->reading.scratch = ny_store_folder(import->store);
-    if (!err) err = check_layout(import, &info);
-    if (!err) err = check_preparation(import, &info);
-    if (!err && info.n && import->claim) err = ny_claim_keep(import->claim, import->store);
-    if (!err && !import->classes) err = begin_classes(import);
-    if (err) return err;
-    if (import->append && info.n > 0) {
-        import->reading.dims = info.d;
-        import->reading.dims_of = "the store has";
-        if (info.indices) import->reading.indices = info.indices;
-        if (!import->reading.dtype && info.stored_dtype == NY_F64) import->reading.dtype = NY_F64;
-    }
-    import->reading.no_labels =
-        ny_import_began(import) ? !import->spec.labels : info.n && !info.labels;
-    if (!ny_import_began(import)) err = ny_points_import_how(import->store, &import->how);
-    if (err) return err;
-    import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
-                                           .count = info.d,
-                                           .load = ny_points_all_columns,
-                                           .arg = import->store,
-                                           .label_column = known(import->how.label_column),
-                                           .id_column = known(import->how.id_column)};
-    import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
-    if (info.n == 0 && !ny_import_began(import)) ny_import_follow(import);
-    err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
-                      : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
-    if (err) return err;
-    if (!import->reading.indices) import->reading.indices = ny_reader_table(*reader)->indices;
-    err = check_kind(import, source, ny_reader_table(*reader));
-    if (err) ny_reader_close(*reader);
-    return err;
 }
 
 /* Notes a file that is imported, as in "a.npy" or "a.npy and 2 more". */
@@ -307,13 +189,13 @@ static int read_source(struct ny_import *import, struct ny_reader *reader,
     if (import->kept && source.file && source.alone) err = ny_import_keep_in_place(import, reader);
     if (err != NY_END) return err;
     err = allocate(import, ny_reader_table(reader));
-    return err ? err : ny_import_file(import, reader, name_of(source), source.rows);
+    return err ? err : ny_import_file(import, reader, ny_import_name(source), source.rows);
 }
 
 int ny_import_source(struct ny_import *import, struct ny_import_source source)
 {
     struct ny_reader *reader;
-    int err = open_source(import, source, &reader);
+    int err = ny_import_open(import, source, &reader);
 
     if (err) return err;
     if (source.file) note_file(import, source.file);
@@ -324,11 +206,11 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
         ny_meter_start(&import->meter, import->ctx, "import", 0,
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
         err = begin_ingest(import, reader);
-        if (source.table) import->reading.dims_of = "the table before it has";
     } else {
         err = check_same_shape(import, reader, source);
+        import->spec.indices = ny_import_indices(import, reader);
     }
-    if (err == NY_OK) err = begin_names(import, reader, source);
+    if (err == NY_OK) err = begin_names(import, reader, ny_import_name(source));
     if (err == NY_OK) err = read_source(import, reader, source);
     if (err == NY_OK) err = hand_classes(import, reader);
     ny_reader_close(reader);
@@ -384,11 +266,11 @@ static void release(struct ny_import *import)
     ny_ingest_free(import->ingest);
     ny_import_keep_free(import);
     ny_classes_free(import->classes);
-    ny_layout_free(&import->batch);
-    ny_free(import->ctx, import->record);
-    ny_names_release(&import->row_names, import->ctx);
+    ny_layout_free(&import->batch.own);
+    ny_free(import->ctx, import->batch.record);
+    ny_names_release(&import->batch.names, import->ctx);
     ny_free(import->ctx, import->repeats.hash);
-    ny_csr_release(&import->sparse, import->ctx);
+    ny_csr_release(&import->batch.sparse, import->ctx);
     ny_import_unclaim(import);
     ny_store_close(import->store);
 }
@@ -398,7 +280,7 @@ static uint64_t budget_of(const struct ny_import *import)
 {
     uint64_t budget = ny_context_memory(import->ctx);
 
-    return import->memory < budget ? import->memory : budget;
+    return import->asked.memory < budget ? import->asked.memory : budget;
 }
 
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report)
@@ -418,14 +300,6 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     object = ny_import_report(&info, &told);
     if (import->claim) ny_field_set_count(object, "shard", ny_claim_shard(import->claim));
     return ny_report_of_json(report, import->ctx, object);
-}
-
-/* Reads how rows are to be prepared. */
-static int read_preparation(struct ny_import *import, const struct ny_options *options)
-{
-    import->rows_typed = ny_options_is_set(options, "rows");
-    import->values_typed = ny_options_is_set(options, "values");
-    return ny_settings_preparation(import->ctx, options, &import->preparation);
 }
 
 /* Refuses processes that would all import the same rows into one store. */
@@ -448,26 +322,32 @@ static int check_peers(struct ny_context *ctx, const struct ny_options *options)
 
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options)
 {
+    struct ny_import_asked *asked = &import->asked;
+    struct ny_ingest_spec *spec = &asked->spec;
     int err;
 
-    import->reading.nan_option = import->reading.notes = import->reading.names = true;
-    import->reading.reading = import->layout;
+    asked->reading = ny_settings_reader(options);
+    asked->reading.nan_option = asked->reading.notes = asked->reading.names = true;
+    asked->reading.reading = NY_READ_AUTO;
+    asked->memory = import_memory;
     if (!options) return NY_OK;
     err = ny_options_check(options, NY_GROUP_IMPORT);
     if (!err) err = check_peers(import->ctx, options);
-    if (!err) err = read_preparation(import, options);
+    if (!err) err = ny_settings_preparation(import->ctx, options, &spec->preparation);
     if (err) return err;
-    import->append = ny_options_flag(options, "append");
-    import->shard = ny_options_text(options, "shard");
-    import->like = ny_options_text(options, "like");
-    import->shuffle = ny_options_flag(options, "shuffle");
-    import->layout = ny_settings_layout(options);
-    import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
-    import->expects = ny_options_size(options, "expect-rows", &import->expected);
-    ny_options_size(options, "seed", &import->seed);
-    ny_options_size(options, "min-values", &import->min_values);
-    import->reading.reading = import->layout;
-    import->fingerprint = ny_options_fingerprint(options, NY_GROUP_IMPORT);
+    asked->reading.reading = ny_settings_layout(options);
+    asked->rows_typed = ny_options_is_set(options, "rows");
+    asked->values_typed = ny_options_is_set(options, "values");
+    asked->shard = ny_options_text(options, "shard");
+    asked->like = ny_options_text(options, "like");
+    asked->shuffle = ny_options_flag(options, "shuffle");
+    ny_options_size(options, "seed", &asked->seed);
+    ny_options_size(options, "min-values", &asked->min_values);
+    if (ny_options_is_set(options, "memory")) asked->memory = SIZE_MAX;
+    spec->append = ny_options_flag(options, "append");
+    spec->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
+    spec->expects = ny_options_size(options, "expect-rows", &spec->expected);
+    spec->fingerprint = ny_options_fingerprint(options, NY_GROUP_IMPORT);
     return NY_OK;
 }
 
@@ -487,8 +367,8 @@ int ny_import_work(struct ny_import *import)
 
     import->used = ny_memory_used(import->ctx);
     others = import->used - import->held;
-    if (import->memory < SIZE_MAX - others)
-        ny_context_limit_memory(import->ctx, others + import->memory);
+    if (import->asked.memory < SIZE_MAX - others)
+        ny_context_limit_memory(import->ctx, others + import->asked.memory);
     err = ny_call_begin(import->ctx);
     import->working = !err;
     if (err) ny_context_limit_memory(import->ctx, SIZE_MAX);
@@ -504,13 +384,12 @@ void ny_import_rest(struct ny_import *import)
     import->working = false;
 }
 
-int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options)
+int ny_import_enter(struct ny_import *import, const char *path)
 {
     struct stat status;
     bool there;
     int err;
 
-    import->memory = options && ny_options_is_set(options, "memory") ? SIZE_MAX : import_memory;
     err = ny_import_work(import);
     if (err) return err;
     err = ny_import_claim(import, path, &path);
@@ -543,8 +422,7 @@ static int import_files(struct ny_import *import, const struct ny_import_files *
 int ny_import_all(struct ny_context *context, const char *path, const struct ny_import_files *files,
                   const struct ny_options *options, struct ny_report **report)
 {
-    struct ny_import import = {
-        .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
+    struct ny_import import = {.ctx = context};
     double started_s = ny_now();
     int err = NY_GIVEN(context, path, files->names);
 
@@ -554,9 +432,9 @@ int ny_import_all(struct ny_context *context, const char *path, const struct ny_
     if (!err) err = ny_import_prepare(&import, options);
     if (!err) err = ny_import_identify(&import, files);
     if (err) return err;
-    if (files->shard) import.shard = files->shard;
-    import.deal = files->deal;
-    err = ny_import_enter(&import, path, options);
+    if (files->shard) import.asked.shard = files->shard;
+    import.asked.deal = files->deal;
+    err = ny_import_enter(&import, path);
     if (!err) err = import_files(&import, files);
     if (err == NY_OK) err = ny_import_describe(&import, ny_now() - started_s, report);
     ny_import_leave(&import);

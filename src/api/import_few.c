@@ -25,7 +25,7 @@ static struct ny_sparse row_of(const struct ny_import *import, const struct ny_r
 {
     if (batch->sparse) return ny_csr_row(batch->sparse, i);
     return (struct ny_sparse){.count = (size_t)import->spec.d,
-                              .value = import->values + i * import->row_bytes};
+                              .value = import->batch.values + i * import->batch.row_bytes};
 }
 
 /* Moves a sparse row behind those that are kept. */
@@ -42,13 +42,13 @@ static void move_sparse(struct ny_csr *csr, size_t from, size_t to)
 static void move_row(struct ny_import *import, struct ny_row_batch *batch, size_t from, size_t to)
 {
     if (from == to) return;
-    import->labels[to] = import->labels[from];
-    import->source[to] = import->source[from];
+    import->batch.labels[to] = import->batch.labels[from];
+    import->batch.source[to] = import->batch.source[from];
     if (batch->sparse)
         move_sparse(batch->sparse, from, to);
     else
-        memmove(import->values + to * import->row_bytes, import->values + from * import->row_bytes,
-                import->row_bytes);
+        memmove(import->batch.values + to * import->batch.row_bytes,
+                import->batch.values + from * import->batch.row_bytes, import->batch.row_bytes);
 }
 
 /* Moves the next name, at *from, behind those that are kept, or passes over it. */
@@ -68,18 +68,19 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
     const char *name = batch->names ? batch->names->text : NULL;
     size_t kept = 0;
 
-    if (!import->min_values) return;
+    if (!import->asked.min_values) return;
     if (name) ny_names_clear(batch->names);
     for (size_t i = 0; i < batch->count; i++) {
-        bool keep = values_of(import->spec.dtype, row_of(import, batch, i)) >= import->min_values;
+        bool keep =
+            values_of(import->spec.dtype, row_of(import, batch, i)) >= import->asked.min_values;
 
         if (name) move_name(batch->names, &name, keep);
         if (keep) {
             move_row(import, batch, i, kept++);
             continue;
         }
-        if (all->told < NY_DROPPED_TOLD) all->first[all->told++] = import->source[i];
-        import->few++;
+        if (all->told < NY_DROPPED_TOLD) all->first[all->told++] = import->batch.source[i];
+        import->batch.few++;
         all->rows++;
     }
     batch->count = kept;
@@ -88,12 +89,12 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
 
 int ny_import_end_few(struct ny_import *import, const char *name, const struct ny_row_batch *last)
 {
-    uint64_t few = import->few;
+    uint64_t few = import->batch.few;
 
-    import->few = 0;
+    import->batch.few = 0;
     if (!few) return NY_OK;
     if (last->dropped == last->consumed) return ny_refuse_empty(import->ctx, name);
     ny_log(import->ctx, NY_LOG_NOTE, "%s: %llu rows with fewer than %llu values are left out", name,
-           (unsigned long long)few, (unsigned long long)import->min_values);
+           (unsigned long long)few, (unsigned long long)import->asked.min_values);
     return NY_OK;
 }

@@ -16,7 +16,7 @@
 /* Adds name, size and time of a file to the fingerprint; of a pipe, the time of now. */
 static void identify_file(struct ny_import *import, const char *file)
 {
-    uint64_t parts[5] = {import->fingerprint, ny_checksum(file, strlen(file))};
+    uint64_t parts[5] = {import->asked.spec.fingerprint, ny_checksum(file, strlen(file))};
     double now = ny_now();
     struct stat status;
 
@@ -27,14 +27,15 @@ static void identify_file(struct ny_import *import, const char *file)
         parts[3] = (uint64_t)status.st_mtim.tv_sec;
         parts[4] = (uint64_t)status.st_mtim.tv_nsec;
     }
-    import->fingerprint = ny_checksum(parts, sizeof(parts));
+    import->asked.spec.fingerprint = ny_checksum(parts, sizeof(parts));
 }
 
 int ny_import_identify(struct ny_import *import, const struct ny_import_files *all)
 {
     size_t count = all->count;
 
-    if (all->rows) import->fingerprint ^= ny_checksum(all->rows, count * sizeof(*all->rows));
+    if (all->rows)
+        import->asked.spec.fingerprint ^= ny_checksum(all->rows, count * sizeof(*all->rows));
     for (size_t i = 0; i < count; i++) {
         char beside[NY_MTX_TABLES][PATH_MAX];
 
@@ -43,8 +44,9 @@ int ny_import_identify(struct ny_import *import, const struct ny_import_files *a
         for (size_t k = 0; k < NY_MTX_TABLES; k++)
             if (beside[k][0]) identify_file(import, beside[k]);
     }
-    if (import->reading.labels_file) identify_file(import, import->reading.labels_file);
-    if (import->reading.column_names) identify_file(import, import->reading.column_names);
-    if (count == 1 || !import->reading.labels_file) return NY_OK;
+    if (import->asked.reading.labels_file) identify_file(import, import->asked.reading.labels_file);
+    if (import->asked.reading.column_names)
+        identify_file(import, import->asked.reading.column_names);
+    if (count == 1 || !import->asked.reading.labels_file) return NY_OK;
     return ny_fail_idle(import->ctx, "labels", "several files");
 }

@@ -43,7 +43,7 @@ int ny_import_keep_begin(struct ny_import *import, const struct ny_file_table *t
                                        .numbers = import->spec.source,
                                        .names = import->spec.names};
     ny_file_begin(&kept->file, import->ctx, table);
-    kept->file.rows.how = import->preparation;
+    kept->file.rows.how = import->spec.preparation;
     return NY_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Shared by the files of an import: api/import.c imports all files in one call, and
- * api/import_rows.c moves their rows. */
+/* Shared by the files of an import: api/import.c imports all files in one call, api/import_open.c
+ * opens them, and api/import_rows.c moves their rows. */
 #ifndef NY_API_IMPORT_PRIVATE_H
 #define NY_API_IMPORT_PRIVATE_H
 
@@ -19,65 +19,78 @@ struct ny_import_repeats {
     bool off; /* there is no memory for them */
 };
 
-struct ny_import {
-    struct ny_context *ctx;
-    struct ny_store *store;
-    struct ny_reader_options reading;
-    struct ny_columns_like has; /* the columns of the store, where they have names */
-    struct ny_import_how how;   /* as the imports before have read their files */
-    struct ny_classes *classes; /* of the store and all files */
-    bool append, shuffle, raw;
-    bool expects; /* --expect-rows was given, and */
-    uint64_t expected;
-    const char *whole;    /* the store in shards that is to have so many; NULL: the store itself; */
-    uint64_t rows_before; /* and the rows that it has before those of the shard */
-    enum ny_reading layout;         /* --layout */
-    const char *shard, *like;       /* --shard, --like; NULL: not given */
-    const struct ny_deal *deal;     /* the shard is one of these; NULL: it is imported alone */
-    struct ny_claim *claim;         /* on a shard; NULL: the store is an ordinary one */
-    bool arrived, discarded;        /* the rows are committed; a failure has left none of them */
-    struct ny_prepared preparation; /* --rows, --values; */
-    bool rows_typed, values_typed;  /* and which of them were given */
-    uint64_t seed, fingerprint;
-    char from[256];         /* the file, or the first of several, for the note of the import */
-    size_t from_end, files; /* bytes of its name; files so far */
-    struct ny_ingest_spec spec;
-    struct ny_ingest *ingest;
-    struct ny_import_kept *kept;  /* in its place where the store is in memory */
-    struct ny_shuffle *order;     /* with --shuffle */
-    size_t row_bytes, batch_rows; /* of dense rows; of the file that is being read */
-    struct ny_layout batch;       /* of the arrays below */
+/* Says what was asked for. Nothing of it changes once the first source comes. */
+struct ny_import_asked {
+    struct ny_reader_options reading; /* its `reading` is --layout */
+    struct ny_ingest_spec spec;       /* what options say of it */
+    bool rows_typed, values_typed;    /* --rows, --values were given */
+    bool shuffle;
+    uint64_t seed;
+    uint64_t min_values;        /* rows with fewer are left out; 0: none are */
+    const char *shard, *like;   /* --shard, --like; NULL: not given */
+    const struct ny_deal *deal; /* the shard is one of these; NULL: it is imported alone */
+    size_t memory;              /* the most bytes that the import takes of the budget */
+};
+
+/* Tells of the rows that are there already when the first source comes. */
+struct ny_import_there {
+    struct ny_rows_info info;       /* of the store */
+    struct ny_import_how how;       /* as the imports before have read their files */
+    struct ny_shard_facts facts;    /* where the store is a new shard; d 0: no others are there */
+    struct ny_columns_like columns; /* of the store, or the other shards; whose NULL: unnamed */
+};
+
+/* Rows of the present source, a batch at a time. */
+struct ny_import_batch {
+    struct ny_layout own;   /* of the arrays: */
+    size_t rows, row_bytes; /* room for so many rows, each of so many bytes if dense */
     char *values;
-    struct ny_csr sparse; /* the batch, of a file with sparse rows */
     double *labels;
     uint64_t *source;
-    bool names;                /* rows of the store have names, */
-    struct ny_names row_names; /* and those of the batch these, where the file has some */
-    struct ny_import_repeats repeats;
-    char *record; /* one shuffled row, see shuffle_batch() */
+    struct ny_csr sparse;  /* rows of a source with sparse ones */
+    struct ny_names names; /* of the rows, where the source has some and the store keeps them */
+    char *record;          /* one shuffled row, see shuffle_batch() */
     size_t record_bytes;
+    uint64_t others; /* first rows of the source that are another shard's */
+    uint64_t few;    /* rows of the source that --min-values left out */
+};
+
+struct ny_import {
+    struct ny_context *ctx;
+    struct ny_import_asked asked;
+    struct ny_store *store;
+    struct ny_claim *claim; /* on a shard; NULL: the store is an ordinary one */
+    const char *whole; /* the store in shards that --expect-rows means; NULL: the store itself; */
+    uint64_t rows_before; /* and the rows that it has before those of the shard */
+    struct ny_import_there there;
+    struct ny_classes *classes; /* of the store and all sources */
+    struct ny_ingest_spec spec; /* as asked for, and as the first source is */
+    struct ny_ingest *ingest;
+    struct ny_import_kept *kept; /* in its place where the store is in memory */
+    struct ny_shuffle *order;    /* with --shuffle */
+    bool arrived, discarded;     /* the rows are committed; a failure has left none of them */
+    char from[256];              /* the file, or the first of several, for the note */
+    size_t from_end, files;      /* bytes of its name; files so far */
+    struct ny_import_batch batch;
+    struct ny_import_repeats repeats;
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
-    uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
-    uint64_t others;            /* first rows of the present file that are another shard's */
-    uint64_t min_values;        /* rows with fewer are left out; 0: none are */
-    uint64_t few;               /* such rows of the present file */
+    uint64_t consumed, dropped; /* rows of all sources so far; of those before the present one */
     struct ny_import_dropped left_out;
     uint64_t values_left_out; /* by --new-columns drop */
     struct ny_meter meter;
-    size_t memory; /* the most bytes that it takes of the budget, */
-    size_t held;   /* and those that it holds between two calls, */
-    size_t used;   /* when all that the context holds is this */
-    bool working;  /* in a call: ny_import_work() */
+    size_t held;  /* bytes that it holds between two calls, */
+    size_t used;  /* when all that the context holds is this */
+    bool working; /* in a call: ny_import_work() */
 };
 
 /* ---- api/import.c -------------------------------------------------------------------------- */
 
-/* Prepares an import from its options, which begin its fingerprint; NY_EUSAGE. */
+/* Reads what the options ask for, which begins the fingerprint; NY_EUSAGE. */
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options);
 /* Begins an import: takes no more memory of the budget than one needs, beside what the context
  * holds, unless option memory says so, and makes the store where there is none; and ends it. */
-int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options);
+int ny_import_enter(struct ny_import *import, const char *path);
 void ny_import_leave(struct ny_import *import);
 /* Ends and begins one of several calls that make an import. Between them the budget is the
  * caller's. */
@@ -85,10 +98,16 @@ void ny_import_rest(struct ny_import *import);
 int ny_import_work(struct ny_import *import);
 /* Imports all rows of a source; the first one decides columns, type and layout. */
 int ny_import_source(struct ny_import *import, struct ny_import_source source);
-/* Tells whether rows came in. */
+/* Tells whether the first source has come. */
 static inline bool ny_import_began(const struct ny_import *import)
 {
     return import->ingest || import->kept;
+}
+/* Tells whether rows keep their names: those of the store have some, or those of the first source.
+ */
+static inline bool ny_import_names(const struct ny_import *import)
+{
+    return import->there.info.n ? import->there.info.names : import->spec.names;
 }
 /* Commits what was imported, or after an error leaves what the same call can go on with. */
 int ny_import_finish(struct ny_import *import, int err);
@@ -104,6 +123,20 @@ struct ny_import_told {
 /* Makes the report of an import, whose "shard" is null. */
 json_t *ny_import_report(const struct ny_rows_info *info, const struct ny_import_told *told);
 
+/* ---- api/import_open.c --------------------------------------------------------------------- */
+
+/* Opens a source, to be read as the rows that are there are, and those of the sources before. */
+int ny_import_open(struct ny_import *import, struct ny_import_source source,
+                   struct ny_reader **reader);
+/* Returns how rows are laid out, and prepared, where the store has none: as was asked for, or else
+ * as in the other shards. */
+enum ny_reading ny_import_layout(const struct ny_import *import);
+struct ny_prepared ny_import_preparation(const struct ny_import *import);
+/* Returns how the indices of LIBSVM files begin, by the rows that are there and the sources. */
+enum ny_indices ny_import_indices(const struct ny_import *import, const struct ny_reader *reader);
+/* Returns the name by which messages call a source. */
+const char *ny_import_name(struct ny_import_source source);
+
 /* ---- api/import_identity.c ----------------------------------------------------------------- */
 
 /* Adds the names, sizes and times of files, and of those that their labels and names are in, to the
@@ -115,12 +148,11 @@ int ny_import_identify(struct ny_import *import, const struct ny_import_files *f
 /* Finds out whether the call means a shard, and then makes the claim on it. *store: the path of the
  * store that the rows go to, which belongs to the caller or the claim. */
 int ny_import_claim(struct ny_import *import, const char *path, const char **store);
-/* Takes what other shards have settled for options that were not given. */
+/* Takes over what other shards have settled. */
 void ny_import_follow(struct ny_import *import);
-/* Settles the facts of the first file, or compares them; the store has no points yet, or nothing is
+/* Settles the facts of the first source, or compares them; where the store has points, nothing is
  * done. */
-int ny_import_tell_facts(struct ny_import *import, const struct ny_rows_info *info,
-                         const struct ny_reader *reader);
+int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reader);
 /* Settles the kind of the labels, before the commit. */
 int ny_import_settle(struct ny_import *import);
 /* Notes that the rows are committed. */
@@ -160,7 +192,7 @@ int ny_import_tell_repeats(struct ny_import *import);
 
 /* ---- api/import_few.c ---------------------------------------------------------------------- */
 
-/* Takes the rows with fewer values than --min-values out of a batch of import->values. */
+/* Takes the rows with fewer values than --min-values out of a batch of import->batch. */
 void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch);
 /* Tells at the end of a file, whose last batch this is, how many of its rows were left out;
  * NY_EDATA where all were. */

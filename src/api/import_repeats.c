@@ -53,7 +53,7 @@ void ny_import_note_names(struct ny_import *import, const struct ny_row_batch *b
     struct ny_import_repeats *set = &import->repeats;
     const char *name = batch->names ? batch->names->text : NULL;
 
-    if (!import->append || !name) return;
+    if (!import->spec.append || !name) return;
     for (size_t i = 0, length; i < batch->count && !set->off; i++, name += length + 1) {
         uint64_t hash, *place;
 
@@ -89,14 +89,13 @@ int ny_import_tell_repeats(struct ny_import *import)
 {
     struct ny_import_repeats *set = &import->repeats;
     struct ny_names names = {0};
-    struct ny_rows_info info;
-    uint64_t at, found = 0;
-    int err = ny_points_info(import->store, &info);
+    const uint64_t n = import->there.info.n;
+    uint64_t found = 0;
+    int err = NY_OK;
 
-    if (err || set->off || !set->count) return err;
-    at = info.n > LOOKED_AT ? info.n - LOOKED_AT : 0;
-    for (; !err && at < info.n; at += PIECE) {
-        size_t count = info.n - at < PIECE ? (size_t)(info.n - at) : PIECE;
+    if (set->off || !set->count) return NY_OK;
+    for (uint64_t at = n > LOOKED_AT ? n - LOOKED_AT : 0; !err && at < n; at += PIECE) {
+        size_t count = n - at < PIECE ? (size_t)(n - at) : PIECE;
 
         ny_names_clear(&names);
         err = ny_check_interrupt(import->ctx);
@@ -109,6 +108,6 @@ int ny_import_tell_repeats(struct ny_import *import)
                "%llu of the %zu rows to append have names that rows of %s already have; 'nystream "
                "truncate %s --keep %llu' takes them out again",
                (unsigned long long)found, set->count, ny_store_path(import->store),
-               ny_store_path(import->store), (unsigned long long)info.n);
+               ny_store_path(import->store), (unsigned long long)n);
     return err;
 }

@@ -22,7 +22,8 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
                                   .source = import->spec.source ? batch->source : NULL,
                                   .names = batch->names ? batch->names->text : NULL,
                                   .count = batch->count,
-                                  .consumed = import->consumed + batch->consumed - import->others,
+                                  .consumed =
+                                      import->consumed + batch->consumed - import->batch.others,
                                   .dropped = import->dropped + batch->dropped};
 
     return put_rows(import, &rows);
@@ -43,9 +44,9 @@ static int record_room(struct ny_import *import, size_t bytes)
 {
     int err;
 
-    if (bytes <= import->record_bytes) return NY_OK;
-    err = ny_resize_array(import->ctx, NY_MEM_IO, &import->record, bytes, 2);
-    if (!err) import->record_bytes = 2 * bytes;
+    if (bytes <= import->batch.record_bytes) return NY_OK;
+    err = ny_resize_array(import->ctx, NY_MEM_IO, &import->batch.record, bytes, 2);
+    if (!err) import->batch.record_bytes = 2 * bytes;
     return err;
 }
 
@@ -57,7 +58,8 @@ static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batc
     struct shuffled head = {.label = batch->labels[i],
                             .source = batch->source[i],
                             .name_bytes = name ? strlen(name) + 1 : 0};
-    size_t element = ny_dtype_size(import->spec.dtype), bytes = sizeof(head) + import->row_bytes;
+    size_t element = ny_dtype_size(import->spec.dtype),
+           bytes = sizeof(head) + import->batch.row_bytes;
     struct ny_sparse row = {0, NULL, NULL};
     int err;
 
@@ -70,17 +72,17 @@ static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batc
     bytes += head.name_bytes;
     err = record_room(import, bytes);
     if (err) return err;
-    if (name) memcpy(import->record + bytes - head.name_bytes, name, head.name_bytes);
-    memcpy(import->record, &head, sizeof(head));
+    if (name) memcpy(import->batch.record + bytes - head.name_bytes, name, head.name_bytes);
+    memcpy(import->batch.record, &head, sizeof(head));
     if (!batch->sparse) {
-        memcpy(import->record + sizeof(head), import->values + i * import->row_bytes,
-               import->row_bytes);
+        memcpy(import->batch.record + sizeof(head),
+               import->batch.values + i * import->batch.row_bytes, import->batch.row_bytes);
     } else if (row.count) {
-        memcpy(import->record + sizeof(head), row.index, row.count * sizeof(uint32_t));
-        memcpy(import->record + sizeof(head) + ny_padded(row.count * sizeof(uint32_t)), row.value,
-               row.count * element);
+        memcpy(import->batch.record + sizeof(head), row.index, row.count * sizeof(uint32_t));
+        memcpy(import->batch.record + sizeof(head) + ny_padded(row.count * sizeof(uint32_t)),
+               row.value, row.count * element);
     }
-    return ny_shuffle_add(import->order, head.source, import->record, bytes);
+    return ny_shuffle_add(import->order, head.source, import->batch.record, bytes);
 }
 
 static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *batch)
@@ -99,22 +101,23 @@ static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *ba
 static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                       struct ny_row_batch *batch)
 {
-    size_t most = rows < import->batch_rows ? (size_t)rows : import->batch_rows;
+    size_t most = rows < import->batch.rows ? (size_t)rows : import->batch.rows;
     int err;
 
-    *batch = (struct ny_row_batch){.values = import->values,
-                                   .labels = import->labels,
-                                   .source = import->source,
+    *batch = (struct ny_row_batch){.values = import->batch.values,
+                                   .labels = import->batch.labels,
+                                   .source = import->batch.source,
                                    .until = batch->until};
-    if (ny_reader_table(reader)->layout == NY_CSR) batch->sparse = &import->sparse;
-    if (import->names && ny_reader_table(reader)->names) batch->names = &import->row_names;
-    ny_names_clear(&import->row_names);
-    import->sparse.rows = 0;
+    if (ny_reader_table(reader)->layout == NY_CSR) batch->sparse = &import->batch.sparse;
+    if (ny_import_names(import) && ny_reader_table(reader)->names)
+        batch->names = &import->batch.names;
+    ny_names_clear(&import->batch.names);
+    import->batch.sparse.rows = 0;
     err = ny_reader_next(reader, most, batch);
     for (size_t i = 0; err == NY_OK && i < batch->count; i++)
-        import->source[i] += import->consumed - import->others;
+        import->batch.source[i] += import->consumed - import->batch.others;
     if (err == NY_OK) ny_import_drop_few(import, batch);
-    batch->dropped += import->few;
+    batch->dropped += import->batch.few;
     return err;
 }
 
@@ -127,12 +130,12 @@ static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct 
 {
     uint64_t rows = range.end ? range.end : ny_reader_table(reader)->rows;
     uint64_t before = import->skip > import->consumed ? import->skip - import->consumed : 0;
-    uint64_t here = before + import->others;
+    uint64_t here = before + import->batch.others;
     bool counted = rows != NY_ROWS_UNKNOWN;
     int err = NY_OK;
 
     if (import->order) return NY_OK;
-    counted = counted && !import->reading.nan_drop && !import->min_values;
+    counted = counted && !import->asked.reading.nan_drop && !import->asked.min_values;
     if (here && counted) {
         if (here > rows) here = rows;
         last->consumed = here;
@@ -150,7 +153,7 @@ static double batch_size(const struct ny_import *import, const struct ny_row_bat
     size_t value_bytes = sizeof(uint32_t) + ny_dtype_size(import->spec.dtype);
 
     return batch->sparse ? (double)(ny_csr_nnz(batch->sparse) * value_bytes)
-                         : (double)(batch->count * import->row_bytes);
+                         : (double)(batch->count * import->batch.row_bytes);
 }
 
 /* Imports so many rows of the file; NY_END after its last. */
@@ -196,7 +199,7 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader, const cha
     struct ny_row_batch last = {0};
     int err;
 
-    import->others = rows.first;
+    import->batch.others = rows.first;
     err = skip_rows(import, reader, rows, &last);
     if (err == NY_OK)
         err = import_rows(import, reader, to_end ? UINT64_MAX : rows.end - last.consumed, &last);
@@ -205,9 +208,9 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader, const cha
         err = ny_import_end_few(import, name, &last);
         if (err) return err;
     }
-    import->few = 0;
-    import->consumed += last.consumed - import->others;
-    import->others = 0;
+    import->batch.few = 0;
+    import->consumed += last.consumed - import->batch.others;
+    import->batch.others = 0;
     import->dropped += last.dropped;
     return err == NY_END ? NY_OK : err;
 }

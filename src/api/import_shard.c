@@ -53,13 +53,13 @@ static int choose_last(struct ny_import *import, const char *path, struct ny_cla
 
 int ny_import_claim(struct ny_import *import, const char *path, const char **store)
 {
-    struct ny_claim_spec spec = {.like = import->like, .deal = import->deal};
+    struct ny_claim_spec spec = {.like = import->asked.like, .deal = import->asked.deal};
     struct ny_shard_home home;
     int err = NY_OK;
 
     *store = path;
-    if (import->shard) {
-        err = parse(import->ctx, import->shard, &spec);
+    if (import->asked.shard) {
+        err = parse(import->ctx, import->asked.shard, &spec);
     } else if (spec.like) {
         return ny_fail_only(import->ctx, "like", "--shard I/N");
     } else if (ny_shards_at(path)) {
@@ -90,33 +90,17 @@ static int load_columns(void *arg, struct ny_names *names)
 void ny_import_follow(struct ny_import *import)
 {
     const struct ny_shard_facts *facts = import->claim ? ny_claim_settled(import->claim) : NULL;
-    struct ny_prepared *how = &import->preparation;
 
     if (!facts) return;
-    if (!import->reading.dims) {
-        import->reading.dims = facts->d;
-        import->reading.dims_of = ny_claim_who(import->claim);
-    }
-    if (ny_claim_columns(import->claim)->count) {
-        import->has = (struct ny_columns_like){.whose = ny_claim_folder(import->claim),
-                                               .count = facts->d,
-                                               .load = load_columns,
-                                               .arg = import};
-        import->reading.like = &import->has;
-    }
-    if (!import->reading.indices) import->reading.indices = facts->indices;
-    if (import->layout == NY_READ_AUTO)
-        import->layout = facts->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
-    import->reading.reading = import->layout;
-    if (!import->rows_typed) {
-        how->rows = facts->preparation.rows;
-        how->total = facts->preparation.total;
-    }
-    if (!import->values_typed) how->values = facts->preparation.values;
+    import->there.facts = *facts;
+    if (ny_claim_columns(import->claim)->count)
+        import->there.columns = (struct ny_columns_like){.whose = ny_claim_folder(import->claim),
+                                                         .count = facts->d,
+                                                         .load = load_columns,
+                                                         .arg = import};
 }
 
-int ny_import_tell_facts(struct ny_import *import, const struct ny_rows_info *info,
-                         const struct ny_reader *reader)
+int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reader)
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
     const struct ny_shard_facts facts = {.d = import->spec.d,
@@ -130,8 +114,8 @@ int ny_import_tell_facts(struct ny_import *import, const struct ny_rows_info *in
                                          .column_names = columns->count > 0,
                                          .column_digest = ny_names_digest(columns)};
 
-    if (!import->claim || info->n > 0) return NY_OK;
-    return ny_claim_facts(import->claim, &facts, columns, info->id);
+    if (!import->claim || import->there.info.n > 0) return NY_OK;
+    return ny_claim_facts(import->claim, &facts, columns, import->there.info.id);
 }
 
 int ny_import_settle(struct ny_import *import)
