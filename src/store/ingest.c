@@ -4,9 +4,9 @@
  *
  * ny_ingest_begin() takes the lock of the points and takes up what an earlier, killed run of the
  * same import has staged (store/ingest_staged.c); `consumed` tells the caller where to go on in
- * its source. Full buffers are counted by store/ingest_count.c, packed and put by
- * store/ingest_flush.c, sparse rows by store/ingest_sparse.c. Readers see none of it before
- * ny_ingest_commit(). The first failure ends the import, and what was staged before stays.
+ * its source. Full buffers are counted, packed and put by store/ingest_flush.c, sparse rows by
+ * store/ingest_sparse.c. Readers see none of it before ny_ingest_commit(). The first failure ends
+ * the import, and what was staged before stays.
  */
 #include "base/memory.h"
 #include "base/text.h"
@@ -258,32 +258,37 @@ static int begin(struct ny_ingest *ingest)
     return err ? err : ny_ingest_drop(ingest, ny_ingest_total(ingest));
 }
 
+struct ny_ingest *ny_ingest_new(struct ny_store *store)
+{
+    struct ny_ingest *ingest = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*ingest));
+
+    if (!ingest) return NULL;
+    ingest->store = store;
+    ingest->ctx = store->ctx;
+    ingest->lock.fd = -1;
+    ingest->staged_open = ny_no_block;
+    return ingest;
+}
+
 int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed)
 {
-    struct ny_ingest *ingest = NULL;
-    int err;
+    struct ny_ingest *ingest;
+    int err = ny_store_writable(store);
 
     *out = NULL;
     *consumed = 0;
-    err = ny_store_writable(store);
     if (!err) err = check_spec(store, spec);
-    if (err) goto done;
-    ingest = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*ingest));
-    err = NY_EBUDGET;
-    if (!ingest) goto done;
-    ingest->store = store;
-    ingest->ctx = store->ctx;
+    if (err) return err;
+    ingest = ny_ingest_new(store);
+    if (!ingest) return NY_EBUDGET;
     ingest->spec = *spec;
-    ingest->lock.fd = -1;
-    ingest->staged_open = ny_no_block;
     err = begin(ingest);
     *consumed = ingest->consumed;
-    if (err) goto done;
-    *out = ingest;
-    ingest = NULL;
-done:
-    ny_ingest_free(ingest);
+    if (err)
+        ny_ingest_free(ingest);
+    else
+        *out = ingest;
     return err;
 }
 
@@ -301,7 +306,7 @@ void ny_ingest_free(struct ny_ingest *ingest)
     ny_counting_release(&ingest->counting);
     ny_layout_free(&ingest->own);
     ny_free(ingest->ctx, ingest->classes);
-    ny_free(ingest->ctx, ingest->names_room);
+    ny_free(ingest->ctx, ingest->names_room.at);
     ny_names_release(&ingest->names, ingest->ctx);
     ny_names_release(&ingest->columns, ingest->ctx);
     ny_ingest_sparse_free(ingest);

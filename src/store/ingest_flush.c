@@ -2,7 +2,7 @@
  * Takes full blocks out of the buffer of an import: counts, packs and puts them.
  *
  * ny_ingest_flush() is called when the buffer of an import is full, and before a commit. Blocks
- * are counted (store/ingest_count.c, where a sparse one is packed as well) and then packed, each
+ * are counted (stream/counting.h), where a sparse one is packed as well, and then packed, each
  * thread the next block, so that bytes do not depend on the number of threads. They are put in
  * order by the one thread that owns the transaction, which commits by itself when much is dirty.
  * The block that completes the short last block of the store is put as staged, since readers still
@@ -13,6 +13,41 @@
 
 #include "base/thread.h"
 #include "store/ingest_private.h"
+
+/* ---- statistics ---------------------------------------------------------------------------- */
+
+/* Packs the one block of sparse rows on one thread, while others count. */
+static void pack(void *arg)
+{
+    struct ny_ingest *ingest = arg;
+
+    ny_ingest_pack_block(ingest, 0, (size_t)ingest->block_rows);
+}
+
+int ny_ingest_count(struct ny_ingest *ingest, size_t rows, size_t *packs)
+{
+    struct ny_counting *counting = &ingest->counting;
+    uint64_t before = ingest->first_block * ingest->block_rows;
+    size_t at = (size_t)(counting->moments.n - before);
+    struct ny_next_rows next = {.part = {ingest->is_sparse ? &ingest->sparse : NULL, at, 0},
+                                .first = before + at - ingest->base.n,
+                                .from = ingest->spec.from,
+                                .beside = ingest->is_sparse && *packs ? pack : NULL,
+                                .arg = ingest};
+    int err;
+
+    if (at >= rows) return NY_OK;
+    next.count = rows - at;
+    if (!ingest->is_sparse)
+        next.values = ingest->buffer[NY_KIND_POINTS] + at * ingest->row_bytes[NY_KIND_POINTS];
+    if (ingest->spec.source)
+        next.number = (const uint64_t *)(void *)ingest->buffer[NY_KIND_SOURCE] + at;
+    err = ny_count_rows(counting, &next);
+    if (ingest->is_sparse) *packs = 0;
+    return err;
+}
+
+/* ---- full blocks --------------------------------------------------------------------------- */
 
 /* Full blocks of the buffer; `next` is the one that a thread takes next. */
 struct packing {

@@ -11,34 +11,31 @@
 #include "base/memory.h"
 #include "store/ingest_private.h"
 
-#define ULL(x) ((unsigned long long)(x))
-
-int ny_ingest_reserve_last(struct ny_ingest *ingest)
+int ny_ingest_grow(struct ny_ingest *ingest, struct ny_ingest_room *room, size_t bytes)
 {
-    size_t bytes = ingest->room_bytes + ingest->sparse_room_bytes + ingest->names_room_bytes;
-    size_t more;
+    size_t dirty, more;
+    int err;
 
-    if (2 * bytes <= ingest->dirty_max) return NY_OK;
-    more = 2 * bytes - ingest->dirty_max;
+    if (bytes <= room->bytes) return NY_OK;
+    err = ny_resize_array(ingest->ctx, NY_MEM_STORE, &room->at, bytes, 1);
+    if (err) return err;
+    room->bytes = bytes;
+    dirty = 2 * (ingest->room_bytes + ingest->sparse_room.bytes + ingest->names_room.bytes);
+    if (dirty <= ingest->dirty_max) return NY_OK;
+    more = dirty - ingest->dirty_max;
     if (ny_reserve(ingest->ctx, NY_MEM_STORE, more)) return NY_EBUDGET;
     ingest->reserved += more;
-    ingest->dirty_max = 2 * bytes;
+    ingest->dirty_max = dirty;
     return NY_OK;
 }
 
 int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes)
 {
-    size_t room = sizeof(struct ny_header) + ny_lz4_room(bytes);
-    int err;
-
     if (bytes > NY_NAMES_BYTES_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "names of rows or columns are too long: shorten them");
-    if (room <= ingest->names_room_bytes) return NY_OK;
-    err = ny_resize_array(ingest->ctx, NY_MEM_STORE, &ingest->names_room, room, 1);
-    if (err) return err;
-    ingest->names_room_bytes = room;
-    return ny_ingest_reserve_last(ingest);
+    return ny_ingest_grow(ingest, &ingest->names_room,
+                          sizeof(struct ny_header) + ny_lz4_room(bytes));
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -97,7 +94,7 @@ int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
     const char *text;
 
     frame.raw_bytes = (uint32_t)block_of(ingest, index, &text);
-    *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names_room);
+    *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names_room.at);
     return NY_OK;
 }
 

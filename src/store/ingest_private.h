@@ -25,6 +25,12 @@ static inline unsigned ny_kind_after(unsigned kind)
     return kind < NY_KIND_SOURCE ? kind + 1 : kind == NY_KIND_SOURCE ? NY_KIND_NAMES : 0;
 }
 
+/* Room that grows with what is packed in it. */
+struct ny_ingest_room {
+    char *at;
+    size_t bytes;
+};
+
 struct ny_ingest {
     struct ny_store *store;
     struct ny_context *ctx;
@@ -35,12 +41,12 @@ struct ny_ingest {
     bool has[NY_BLOCK_KINDS + 1];
     size_t row_bytes[NY_BLOCK_KINDS + 1]; /* in the buffer */
     uint64_t block_rows;
-    bool is_sparse;                 /* points are packed in `sparse`, not in the buffer */
-    struct ny_csr sparse;           /* the block that is being filled */
-    struct ny_sparse_progress full; /* of the blocks that are full */
-    struct ny_lengths lengths;      /* likewise */
-    char *sparse_room;              /* that block encoded, then packed */
-    size_t sparse_room_bytes, encoded_bytes;
+    bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
+    struct ny_csr sparse;              /* the block that is being filled */
+    struct ny_sparse_progress full;    /* of the blocks that are full */
+    struct ny_lengths lengths;         /* likewise */
+    struct ny_ingest_room sparse_room; /* that block encoded, then packed */
+    size_t encoded_bytes;
 
     struct ny_layout own;             /* of the buffers: */
     size_t group;                     /* blocks that the buffer holds */
@@ -54,8 +60,7 @@ struct ny_ingest {
     struct ny_names names; /* names of the rows in the buffer */
     size_t *name_start;    /* each block of the buffer: the place of its first name in the text */
     const char *next_name; /* next name of the batch that is taken; NULL: its rows have none */
-    char *names_room;      /* for packing the names of one block, or of one entry of columns */
-    size_t names_room_bytes;
+    struct ny_ingest_room names_room; /* for packing those of a block, or of an entry of columns */
     struct ny_names columns; /* names for a store that holds no points yet; count 0: none */
 
     struct ny_counting counting;   /* of the rows below first_block × block_rows, and of base */
@@ -88,11 +93,6 @@ static inline uint64_t ny_ingest_total(const struct ny_ingest *ingest)
     return ingest->first_block * ingest->block_rows + ingest->filled;
 }
 
-/* ---- values of another type (ingest_values.c) ---- */
-
-/* Fails because the store's type has no such value; row: its number in the source. */
-int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column);
-
 /* ---- packing (ingest_pack.c) ---- */
 
 /* Returns where the rows of block `index` of the buffer begin. */
@@ -111,9 +111,6 @@ int ny_ingest_write_begin(struct ny_ingest *ingest);
 
 /* The full blocks of the buffer: counts, packs, puts, and moves the rest to the front. */
 int ny_ingest_flush(struct ny_ingest *ingest);
-
-/* ---- statistics (ingest_count.c) ---- */
-
 /* Counts the first `rows` rows of the buffer that are not counted yet, as they are when prepared.
  * *packs: full blocks that are to be packed; 0 afterwards where that was done beside the counting,
  * as it is for sparse rows. NY_EDATA where a value cannot be prepared. */
@@ -121,6 +118,8 @@ int ny_ingest_count(struct ny_ingest *ingest, size_t rows, size_t *packs);
 
 /* ---- sparse rows (ingest_sparse.c) ---- */
 
+/* Fails because the store's type has no such value; row: its number in the source. */
+int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column);
 /* Allocates what an import of sparse rows needs besides the buffers of all imports. */
 int ny_ingest_sparse_allocate(struct ny_ingest *ingest);
 /* Frees what ny_ingest_sparse_allocate() and the blocks have taken. */
@@ -145,12 +144,12 @@ void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths 
  * record says; as ny_csr_read(). */
 int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
                           size_t rows, uint64_t block_nnz, const char **wrong);
-/* Raises what may be dirty to the last two blocks of all kinds, which the last transaction writes.
- */
-int ny_ingest_reserve_last(struct ny_ingest *ingest);
 
 /* ---- names of rows (ingest_names.c) ---- */
 
+/* Makes a room so large, and raises what may be dirty to the last two blocks of all kinds, which
+ * the last transaction writes. */
+int ny_ingest_grow(struct ny_ingest *ingest, struct ny_ingest_room *room, size_t bytes);
 /* Makes room for packing names of so many bytes. */
 int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes);
 /* Adds the names of the next `count` rows of the batch to those of the buffer, which has `filled`
@@ -183,6 +182,10 @@ int ny_ingest_resume(struct ny_ingest *ingest);
 int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows);
 /* Deletes the progress record: whoever asked for the import knows how it ended. */
 int ny_ingest_drop_progress(struct ny_ingest *ingest);
+/* Loads rows that readers see, those of block ingest->first_block as this manifest has it, to the
+ * front of the buffer. */
+int ny_ingest_load(struct ny_ingest *ingest, struct ny_snapshot *view, const struct ny_manifest *m,
+                   enum ny_kind kind);
 /* Loads the short last block that readers see. */
 int ny_ingest_load_tail(struct ny_ingest *ingest);
 /* Deletes what is staged beyond `rows` rows; base.n: all of it, and the progress record. */
@@ -195,6 +198,8 @@ int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now);
 
 /* ---- the beginning (ingest.c) ---- */
 
+/* Makes an import that has nothing yet, not even its lock; NULL: there is no memory for it. */
+struct ny_ingest *ny_ingest_new(struct ny_store *store);
 /* Chooses type, layout and buffers for rows on top of ingest->base, and allocates them. */
 int ny_ingest_allocate(struct ny_ingest *ingest);
 

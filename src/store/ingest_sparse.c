@@ -19,7 +19,7 @@ int ny_ingest_sparse_allocate(struct ny_ingest *ingest)
 
 void ny_ingest_sparse_free(struct ny_ingest *ingest)
 {
-    ny_free(ingest->ctx, ingest->sparse_room);
+    ny_free(ingest->ctx, ingest->sparse_room.at);
     ny_csr_release(&ingest->sparse, ingest->ctx);
 }
 
@@ -28,20 +28,23 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 {
     size_t bound = (ny_csr_bound((size_t)ingest->block_rows, nnz, ingest->dtype) + 7) / 8 * 8;
     size_t bytes = bound + sizeof(struct ny_header) + ny_lz4_room(bound);
-    int err;
 
     if (nnz > NY_BLOCK_NNZ_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "rows have too many values to be sparse; import with --layout dense");
-    if (bytes <= ingest->sparse_room_bytes) return NY_OK;
-    err = ny_resize_array(ingest->ctx, NY_MEM_STORE, &ingest->sparse_room, bytes, 1);
-    if (err) return err;
-    ingest->sparse_room_bytes = bytes;
-    ingest->encoded_bytes = bound;
-    return ny_ingest_reserve_last(ingest);
+    if (bytes > ingest->sparse_room.bytes) ingest->encoded_bytes = bound;
+    return ny_ingest_grow(ingest, &ingest->sparse_room, bytes);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
+
+int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column)
+{
+    return ny_fail_at(
+        ingest->ctx, NY_EDATA, NULL, row,
+        "row %llu, column %zu (both from 0): the number is none of %s, the type of %s; round it",
+        (unsigned long long)row, column, ny_dtype_name(ingest->dtype), ingest->store->path);
+}
 
 /* Values of a row that has no zeros, which are of the store's type, behind those that are there. */
 static void copy_row(struct ny_csr *csr, struct ny_sparse row, size_t nnz)
@@ -115,7 +118,7 @@ int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_ingest_rows 
 
 void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows)
 {
-    char *encoded = ingest->sparse_room, *room = encoded + ingest->encoded_bytes;
+    char *encoded = ingest->sparse_room.at, *room = encoded + ingest->encoded_bytes;
     struct ny_frame frame = {.store = ingest->store->id,
                              .number = ingest->first_block,
                              .rows = (uint32_t)rows,
@@ -173,7 +176,7 @@ int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, un
     m.block_nnz = block_nnz;
     err = ny_ingest_sparse_reserve(ingest, (size_t)block_nnz);
     if (err) return err;
-    image.at = ingest->sparse_room;
+    image.at = ingest->sparse_room.at;
     if (ny_csr_read(view, &m, ny_points_key(NY_KIND_POINTS | flag, ingest->first_block), &image,
                     wrong))
         return NY_ESTORE;

@@ -288,10 +288,26 @@ static int tail_is_lost(struct ny_ingest *ingest, struct ny_snapshot *view, bool
     return err;
 }
 
+int ny_ingest_load(struct ny_ingest *ingest, struct ny_snapshot *view, const struct ny_manifest *m,
+                   enum ny_kind kind)
+{
+    uint64_t block = ingest->first_block;
+    size_t rows = (size_t)ny_rows_in_block(m, block);
+    const char *wrong = NULL;
+    int err;
+
+    if (kind == NY_KIND_POINTS && ingest->is_sparse)
+        err = ny_ingest_sparse_load(ingest, view, 0, rows, m->block_nnz, &wrong);
+    else if (kind == NY_KIND_NAMES)
+        err = ny_ingest_names_load(ingest, view, 0, rows, &wrong);
+    else
+        err = ny_block_read(view, m, kind, block, ingest->buffer[kind], &wrong);
+    return wrong ? ny_block_damaged(ingest->store, m, kind, block, wrong) : err;
+}
+
 int ny_ingest_load_tail(struct ny_ingest *ingest)
 {
     size_t rows = (size_t)(ingest->base.n % ingest->block_rows);
-    const char *wrong = NULL;
     struct ny_lengths lengths = {{0}};
     struct ny_snapshot *view;
     bool lost_tail = false;
@@ -311,16 +327,8 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
                 source[i] = ingest->first_block * ingest->block_rows + i;
         else if (kind == NY_KIND_POINTS && lost_tail)
             err = blank_tail(ingest, rows);
-        else if (kind == NY_KIND_POINTS && ingest->is_sparse)
-            err = ny_ingest_sparse_load(ingest, view, 0, rows, ingest->base.block_nnz, &wrong);
-        else if (kind == NY_KIND_NAMES)
-            err = ny_ingest_names_load(ingest, view, 0, rows, &wrong);
         else
-            err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,
-                                ingest->buffer[kind], &wrong);
-        if (wrong)
-            ny_block_damaged(ingest->store, &ingest->base, (enum ny_kind)kind, ingest->first_block,
-                             wrong);
+            err = ny_ingest_load(ingest, view, &ingest->base, (enum ny_kind)kind);
     }
     end = ny_snapshot_end(view);
     ingest->full.nnz -= ny_csr_nnz(&ingest->sparse);
@@ -414,8 +422,7 @@ struct moving {
     size_t bytes;
     const char *wrong;
     struct ny_frame frame;
-    char *room;
-    size_t room_bytes;
+    struct ny_ingest_room room;
 };
 
 /* Copies a staged block out of the map and checks it. It runs guarded, since the disk may fail to
@@ -430,8 +437,8 @@ static int copy_staged(void *arg)
     if (mdb_get(ingest->write.txn, ingest->write.env->table, &m->key, &value)) return NY_OK;
     m->bytes = value.mv_size;
     m->wrong = ny_frame_check(&m->frame, value.mv_data, value.mv_size);
-    if (!m->wrong && m->bytes > m->room_bytes) m->wrong = "its size is wrong";
-    if (!m->wrong) memcpy(m->room, value.mv_data, value.mv_size);
+    if (!m->wrong && m->bytes > m->room.bytes) m->wrong = "its size is wrong";
+    if (!m->wrong) memcpy(m->room.at, value.mv_data, value.mv_size);
     return NY_OK;
 }
 
@@ -439,27 +446,25 @@ static int copy_staged(void *arg)
 static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
 {
     struct ny_key from = ny_points_key(kind | NY_STAGED, block), to = ny_points_key(kind, block);
+    const struct ny_ingest_room room = {ingest->room, ingest->group * ingest->room_bytes};
     bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse, names = kind == NY_KIND_NAMES;
     struct moving m = {
         .ingest = ingest,
         .room = sparse  ? ingest->sparse_room
                 : names ? ingest->names_room
-                        : ingest->room,
-        .room_bytes = sparse  ? ingest->sparse_room_bytes
-                      : names ? ingest->names_room_bytes
-                              : ingest->group * ingest->room_bytes,
+                        : room,
         .key = {from.bytes, from.data},
         .frame = {.store = ingest->store->id, .number = block, .kind = (enum ny_kind)kind}};
     struct ny_header header;
-    void *room;
+    void *to_room;
     int err;
 
     if (ny_guarded(copy_staged, &m)) m.wrong = "the disk cannot read it";
     if (m.wrong)
         return ny_damaged(ingest->ctx, ingest->store->points->path, "a staged block is", m.wrong);
-    memcpy(&header, m.room, sizeof(header));
-    err = ny_write_room(&ingest->write, &to, m.bytes, header.checksum, &room);
-    if (!err) memcpy(room, m.room, m.bytes);
+    memcpy(&header, m.room.at, sizeof(header));
+    err = ny_write_room(&ingest->write, &to, m.bytes, header.checksum, &to_room);
+    if (!err) memcpy(to_room, m.room.at, m.bytes);
     if (!err) err = ny_write_delete(&ingest->write, &from);
     return err;
 }

@@ -135,24 +135,17 @@ static int begin(struct truncation *t)
 
 /* ---- counting the rows that stay ----------------------------------------------------------- */
 
-/* Reads the points of a block as they are now. */
-static int read_points(struct truncation *t, uint64_t block)
+/* Reads the block that is looked at as it is now. */
+static int read_block(struct truncation *t, enum ny_kind kind)
 {
-    struct ny_ingest *ingest = t->ingest;
-    size_t rows = (size_t)ny_rows_in_block(&t->before, block);
-    const char *wrong = NULL;
+    struct ny_store *store = t->ingest->store;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
+    int end, err = ny_snapshot_begin(&view, store, store->points);
 
     if (err) return err;
-    if (ingest->is_sparse)
-        err = ny_ingest_sparse_load(ingest, view, 0, rows, t->before.block_nnz, &wrong);
-    else
-        err = ny_block_read(view, &t->before, NY_KIND_POINTS, block, ingest->buffer[NY_KIND_POINTS],
-                            &wrong);
+    err = ny_ingest_load(t->ingest, view, &t->before, kind);
     end = ny_snapshot_end(view);
-    if (end) return end;
-    return wrong ? ny_block_damaged(ingest->store, &t->before, NY_KIND_POINTS, block, wrong) : err;
+    return err ? err : end;
 }
 
 /* Counts the first `rows` rows of the block, in pieces that end where imports did. */
@@ -180,7 +173,7 @@ static int count_full(struct truncation *t)
     int err = NY_OK;
 
     while (!err && ingest->first_block < t->rows / ingest->block_rows) {
-        err = read_points(t, ingest->first_block);
+        err = read_block(t, NY_KIND_POINTS);
         if (!err) err = count_rows(t, (size_t)ingest->block_rows);
         if (!err && ingest->is_sparse) ny_ingest_sparse_clear(ingest);
         ingest->first_block++;
@@ -189,26 +182,6 @@ static int count_full(struct truncation *t)
 }
 
 /* ---- the block that the cut goes through --------------------------------------------------- */
-
-/* Reads labels, row numbers or names of that block. */
-static int read_marks(struct truncation *t, enum ny_kind kind)
-{
-    struct ny_ingest *ingest = t->ingest;
-    uint64_t block = ingest->first_block;
-    size_t rows = (size_t)ny_rows_in_block(&t->before, block);
-    const char *wrong = NULL;
-    struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
-
-    if (err) return err;
-    if (kind == NY_KIND_NAMES)
-        err = ny_ingest_names_load(ingest, view, 0, rows, &wrong);
-    else
-        err = ny_block_read(view, &t->before, kind, block, ingest->buffer[kind], &wrong);
-    end = ny_snapshot_end(view);
-    if (end) return end;
-    return wrong ? ny_block_damaged(ingest->store, &t->before, kind, block, wrong) : err;
-}
 
 /* Tells whether these rows came from where they are, as rows do that have no row numbers. */
 static bool in_place(const uint64_t *source, uint64_t first, size_t rows)
@@ -223,12 +196,11 @@ static int load_cut(struct truncation *t)
     struct ny_ingest *ingest = t->ingest;
     uint64_t first = ingest->first_block * ingest->block_rows;
     size_t rows = (size_t)(t->rows - first);
-    int err;
+    int err = NY_OK;
 
     if (rows == 0) return NY_OK;
-    err = read_points(t, ingest->first_block);
-    for (unsigned kind = NY_KIND_LABELS; !err && kind; kind = ny_kind_after(kind))
-        if (ingest->has[kind]) err = read_marks(t, (enum ny_kind)kind);
+    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind))
+        if (ingest->has[kind]) err = read_block(t, (enum ny_kind)kind);
     if (err) return err;
     if (ingest->is_sparse) ingest->sparse.rows = rows;
     if (ingest->has[NY_KIND_NAMES]) {
@@ -325,27 +297,15 @@ static int truncate_points(struct truncation *t)
     return NY_OK;
 }
 
-/* Makes an import that has nothing yet, not even its lock. */
-static int ingest_of(struct ny_ingest **out, struct ny_store *store)
-{
-    struct ny_ingest *ingest = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*ingest));
-
-    *out = ingest;
-    if (!ingest) return NY_EBUDGET;
-    ingest->store = store;
-    ingest->ctx = store->ctx;
-    ingest->lock.fd = -1;
-    ingest->staged_open = ny_no_block;
-    return NY_OK;
-}
-
 int ny_store_truncate(struct ny_store *store, uint64_t rows, ny_truncate_fn *ready, void *user)
 {
     struct truncation t = {.rows = rows, .ready = ready, .user = user};
     int err = ny_store_writable(store);
 
-    if (!err) err = ingest_of(&t.ingest, store);
-    if (!err) err = ny_lock_try(&t.ingest->lock, store, "points", "importing into this store");
+    if (err) return err;
+    t.ingest = ny_ingest_new(store);
+    if (!t.ingest) return NY_EBUDGET;
+    err = ny_lock_try(&t.ingest->lock, store, "points", "importing into this store");
     if (!err) err = read_before(&t);
     if (!err) err = check_rows(&t);
     if (!err && rows < t.before.n) {
