@@ -133,12 +133,9 @@ static int begin_ingest(struct ny_import *import, const struct ny_reader *reader
 /* Refuses a file with labels behind one without, or the reverse, because either all rows of an
  * import have labels or none. */
 static int check_same_shape(const struct ny_import *import, const struct ny_reader *reader,
-                            struct ny_import_source source)
+                            const char *name)
 {
-    const struct ny_file_table *table = ny_reader_table(reader);
-    const char *name = ny_import_name(source);
-
-    if (table->labels == import->spec.labels) return NY_OK;
+    if (ny_reader_table(reader)->labels == import->spec.labels) return NY_OK;
     return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
                       "%s has labels and others have none, or the other way round; import it by "
                       "itself",
@@ -194,6 +191,7 @@ static int read_source(struct ny_import *import, struct ny_reader *reader,
 
 int ny_import_source(struct ny_import *import, struct ny_import_source source)
 {
+    const char *name = ny_import_name(source);
     struct ny_reader *reader;
     int err = ny_import_open(import, source, &reader);
 
@@ -207,10 +205,10 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
         err = begin_ingest(import, reader);
     } else {
-        err = check_same_shape(import, reader, source);
+        err = check_same_shape(import, reader, name);
         import->spec.indices = ny_import_indices(import, reader);
     }
-    if (err == NY_OK) err = begin_names(import, reader, ny_import_name(source));
+    if (err == NY_OK) err = begin_names(import, reader, name);
     if (err == NY_OK) err = read_source(import, reader, source);
     if (err == NY_OK) err = hand_classes(import, reader);
     ny_reader_close(reader);

@@ -47,17 +47,9 @@ int ny_import_keep_begin(struct ny_import *import, const struct ny_file_table *t
     return NY_OK;
 }
 
-int ny_import_keep_rows(struct ny_import *import, const struct ny_ingest_rows *rows)
+int ny_import_keep_rows(struct ny_import *import, const struct ny_row_batch *batch)
 {
-    struct ny_import_kept *kept = import->kept;
-    struct ny_names names = {.text = (char *)(uintptr_t)rows->names};
-    const struct ny_row_batch batch = {.values = (void *)(uintptr_t)rows->values,
-                                       .sparse = (struct ny_csr *)(uintptr_t)rows->sparse,
-                                       .source = (uint64_t *)(uintptr_t)rows->source,
-                                       .names = &names,
-                                       .count = rows->count};
-
-    return ny_file_add(&kept->file, &batch);
+    return ny_file_add(&import->kept->file, batch);
 }
 
 int ny_import_keep_columns(struct ny_import *import, const struct ny_names *names, const char *from)

@@ -165,7 +165,7 @@ void ny_import_unclaim(struct ny_import *import);
 /* Begins to keep rows of an import into a store in memory; adds rows and names of columns; gives
  * all of it to the store; and frees what is left. */
 int ny_import_keep_begin(struct ny_import *import, const struct ny_file_table *table);
-int ny_import_keep_rows(struct ny_import *import, const struct ny_ingest_rows *rows);
+int ny_import_keep_rows(struct ny_import *import, const struct ny_row_batch *batch);
 int ny_import_keep_columns(struct ny_import *import, const struct ny_names *names,
                            const char *from);
 /* Keeps the rows of a file where they are; NY_END: it does not have them as they are read. */

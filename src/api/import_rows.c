@@ -8,11 +8,6 @@
 
 #include "base/memory.h"
 
-static int put_rows(struct ny_import *import, const struct ny_ingest_rows *rows)
-{
-    return import->kept ? ny_import_keep_rows(import, rows) : ny_ingest_rows(import->ingest, rows);
-}
-
 /* Hands the rows of `batch` on, with how many rows of all files are consumed by then. */
 static int store_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
@@ -26,7 +21,8 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
                                       import->consumed + batch->consumed - import->batch.others,
                                   .dropped = import->dropped + batch->dropped};
 
-    return put_rows(import, &rows);
+    return import->kept ? ny_import_keep_rows(import, batch)
+                        : ny_ingest_rows(import->ingest, &rows);
 }
 
 /* A shuffled row: this, then its values, or its column numbers (padded to 8 bytes) and values, and
@@ -236,5 +232,5 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
                                   .consumed = ++import->drained,
                                   .dropped = import->dropped};
 
-    return import->drained <= import->skip ? NY_OK : put_rows(import, &rows);
+    return import->drained <= import->skip ? NY_OK : ny_ingest_rows(import->ingest, &rows);
 }
