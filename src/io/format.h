@@ -13,6 +13,9 @@
 /* The most bytes of a file that a probe sees. */
 #define NY_PROBE_BYTES ((size_t)4096)
 
+/* Rows of a batch whose caller wants no row numbers, but labels or names do. */
+enum { NY_SOURCE_ROWS = 4096 };
+
 /* The place of a column that is left out. */
 #define NY_NO_PLACE UINT32_MAX
 
@@ -33,10 +36,10 @@ struct ny_format {
     int (*skip)(struct ny_reader *reader, uint64_t rows);
     void (*close)(struct ny_reader *reader); /* NULL: all of it is in reader->own */
     bool takes_columns, takes_label_column, takes_id_column;
-    bool has_header;      /* a first line may name the columns */
-    bool has_lines;       /* text, a row a line, without the number of rows */
-    bool takes_transpose; /* rows of the file may be columns of the points */
-    bool takes_matrix;    /* a file may hold several tables */
+    bool has_header;         /* a first line may name the columns */
+    bool has_lines;          /* text, a row a line, without the number of rows */
+    bool takes_transpose;    /* rows of the file may be columns of the points */
+    bool takes_matrix;       /* a file may hold several tables */
     bool takes_column_names; /* from a file of their own */
     bool takes_new_columns;  /* options.new_columns_drop acts where its rows are sparse */
 };
@@ -67,9 +70,9 @@ struct ny_reader {
     struct ny_row_sort *sort;  /* NULL: rows come in their order (io/row_sort.h) */
     uint64_t consumed, dropped;
     uint64_t first_dropped[NY_DROPPED_TOLD];
-    struct ny_classes *classes; /* of label words */
-    struct ny_labels *labels;   /* from options.labels_file */
-    uint64_t labels_read;       /* of them */
+    struct ny_classes *classes;     /* of label words */
+    struct ny_labels *labels;       /* from options.labels_file */
+    uint64_t labels_read;           /* of them */
     struct ny_row_names *row_names; /* NULL: the rows have none, or they are not wanted */
     uint64_t names_read;            /* so many of these have been read */
     struct ny_names columns;        /* names of columns; count 0: there are none */
@@ -79,7 +82,7 @@ struct ny_reader {
     bool is_sparse;        /* the file lists values that are not 0; set before names are matched */
     uint64_t left_out;     /* values in columns from table.d on */
     bool ended;            /* the end was read, and all is told that is told there */
-    uint64_t *source; /* row numbers where the caller wants none but labels or names do */
+    uint64_t *source; /* NY_SOURCE_ROWS row numbers, by which labels or names are found; or NULL */
 };
 
 /* The format of some bytes and a name; *entry = NULL when nothing fits. */

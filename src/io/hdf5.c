@@ -234,7 +234,8 @@ static int read_labels(struct ny_reader *reader)
 
     if (!hdf5->head.labels) return NY_OK;
     hdf5->label = ny_lay(&reader->own, NY_MEM_IO, (size_t)hdf5->head.rows, sizeof(*hdf5->label));
-    if (!hdf5->label) return NY_EBUDGET;
+    reader->source = ny_lay(&reader->own, NY_MEM_IO, NY_SOURCE_ROWS, sizeof(*reader->source));
+    if (reader->own.err) return reader->own.err;
     reader->table.labels = true;
     reader->table.label_column = reader->options.label_column;
     if (hdf5->head.labels == NY_HDF5_NUMBERS)
@@ -270,10 +271,10 @@ static int read_row_and_column_names(struct ny_reader *reader)
 }
 
 /* Sets the labels of the rows of a batch that its last call has added. */
-static void set_labels(const struct hdf5 *hdf5, struct ny_row_batch *batch, const uint64_t *source)
+static void set_labels(const struct hdf5 *hdf5, struct ny_row_batch *batch)
 {
     for (size_t i = 0; batch->labels && i < batch->count; i++)
-        batch->labels[i] = hdf5->label ? hdf5->label[source[i]] : (double)NAN;
+        batch->labels[i] = hdf5->label ? hdf5->label[batch->source[i]] : (double)NAN;
 }
 
 /* ---- sparse ---------------------------------------------------------------------------------- */
@@ -417,19 +418,12 @@ static int open_hdf5(struct ny_reader *reader)
 static int next_hdf5(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     struct hdf5 *hdf5 = reader->state;
-    uint64_t *source = batch->source;
     int err;
 
-    if (hdf5->label && !source) {
-        batch->source = ny_calloc(reader->ctx, NY_MEM_IO, max_rows, sizeof(*batch->source));
-        if (!batch->source) return NY_EBUDGET;
-    }
     err = hdf5->head.form == NY_HDF5_DENSE
               ? next_dense(reader, max_rows, batch)
               : ny_sparse_rows_next(reader, &hdf5->rows, max_rows, batch);
-    if (!err) set_labels(hdf5, batch, batch->source);
-    if (batch->source != source) ny_free(reader->ctx, batch->source);
-    batch->source = source;
+    if (!err) set_labels(hdf5, batch);
     if (err != NY_END) return err;
     err = reader->sort ? NY_OK : finish(reader);
     return err ? err : NY_END;

@@ -8,6 +8,7 @@
  */
 #include "io/npy_header.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "io/reader.h"
@@ -200,4 +201,19 @@ bool ny_npy_element(const char *descr, enum ny_element_type *type, bool *big_end
             return true;
         }
     return false;
+}
+
+void ny_npy_header_text(char header[NY_NPY_HEADER_BYTES], const char *descr, const char *shape)
+{
+    char order = descr[0] == 'S' ? '|' : ny_host_is_big_endian() ? '>' : '<';
+    int used;
+
+    memcpy(header, NY_NPY_MAGIC "\1", MAGIC_BYTES + 2);
+    header[8] = (char)(NY_NPY_HEADER_BYTES - 10);
+    header[9] = 0;
+    used = 10 + snprintf(header + 10, NY_NPY_HEADER_BYTES - 10,
+                         "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }", order, descr,
+                         shape);
+    memset(header + used, ' ', (size_t)(NY_NPY_HEADER_BYTES - used));
+    header[NY_NPY_HEADER_BYTES - 1] = '\n';
 }

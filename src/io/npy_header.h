@@ -18,6 +18,11 @@ struct ny_npy_header {
     unsigned dimensions;
 };
 
+/* Writes the header of version 1.0 of an array in the byte order of the machine: descr is numpy's
+ * without the byte order, such as "f4" or "S3", and the shape as in "(3,)" or "()". The length is
+ * the same whatever they are, and the data begin at a multiple of 64 bytes. */
+enum { NY_NPY_HEADER_BYTES = 128 };
+void ny_npy_header_text(char header[NY_NPY_HEADER_BYTES], const char *descr, const char *shape);
 /* Tells whether some bytes begin as a file of NumPy does. */
 bool ny_npy_begins(const char *head, size_t length);
 /* Reads the header and leaves bytes->at at the data. NY_EDATA where it is none, or wrong. */

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "io/convert.h"
+#include "io/npy_header.h"
 
-enum { NPY_BYTES = 128, LOCAL_BYTES = 30, ENTRY_BYTES = 46, NAME_BYTES = 32 };
+enum { LOCAL_BYTES = 30, ENTRY_BYTES = 46, NAME_BYTES = 32 };
 enum { LOCAL_EXTRA = 20, ENTRY_EXTRA = 28, END64_BYTES = 56, LOCATOR_BYTES = 20, END_BYTES = 22 };
 enum { VERSION = 45, EXTRA64 = 1 };              /* the first version with 64 bits */
 static const uint32_t day = 1u << 21 | 1u << 16; /* January 1st, 1980: no time is kept */
@@ -23,7 +23,7 @@ static const uint32_t is_in_extra = UINT32_MAX;  /* in the place of a size */
 /* A member as it is written: the header of its npy, its name, and what the directory says of it. */
 struct member {
     const struct ny_npz_out *array;
-    char npy[NPY_BYTES + 1];
+    char npy[NY_NPY_HEADER_BYTES];
     char name[NAME_BYTES];
     uint32_t crc;
     uint64_t at;
@@ -61,19 +61,8 @@ static int describe(struct archive *archive, struct member *member)
     int err = NY_OK;
 
     snprintf(member->name, sizeof(member->name), "%s.npy", array->name);
-    memset(member->npy, ' ', NPY_BYTES);
-    memcpy(member->npy, "\x93NUMPY\1\0", 8);
-    member->npy[8] = (char)(NPY_BYTES - 10);
-    member->npy[9] = 0;
-    snprintf(member->npy + 10, NPY_BYTES - 10,
-             "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
-             array->descr[0] == 'S'    ? '|'
-             : ny_host_is_big_endian() ? '>'
-                                       : '<',
-             array->descr, array->shape);
-    member->npy[10 + strlen(member->npy + 10)] = ' ';
-    member->npy[NPY_BYTES - 1] = '\n';
-    member->crc = (uint32_t)crc32_z(0, (const unsigned char *)member->npy, NPY_BYTES);
+    ny_npy_header_text(member->npy, array->descr, array->shape);
+    member->crc = (uint32_t)crc32_z(0, (const unsigned char *)member->npy, NY_NPY_HEADER_BYTES);
     for (size_t at = 0; at < array->bytes && err == NY_OK; at += piece) {
         size_t left = array->bytes - at;
 
@@ -104,8 +93,8 @@ static void add_name(unsigned char **to, const struct member *member, unsigned e
     *to += strlen(member->name);
     add(to, EXTRA64, 2);
     add(to, extra - 4, 2);
-    add(to, NPY_BYTES + member->array->bytes, 8);
-    add(to, NPY_BYTES + member->array->bytes, 8);
+    add(to, NY_NPY_HEADER_BYTES + member->array->bytes, 8);
+    add(to, NY_NPY_HEADER_BYTES + member->array->bytes, 8);
 }
 
 static int put_member(struct archive *archive, struct member *member)
@@ -120,7 +109,7 @@ static int put_member(struct archive *archive, struct member *member)
     add(&to, LOCAL_EXTRA, 2);
     add_name(&to, member, LOCAL_EXTRA);
     if (err == NY_OK) err = put(archive, header, (size_t)(to - header));
-    if (err == NY_OK) err = put(archive, member->npy, NPY_BYTES);
+    if (err == NY_OK) err = put(archive, member->npy, NY_NPY_HEADER_BYTES);
     return err ? err : put(archive, array->values, array->bytes);
 }
 

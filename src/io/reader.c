@@ -22,7 +22,7 @@
 #include "io/refuse.h"
 #include "io/row_names.h"
 
-enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
+enum { SKIP_BYTES = 64 * 1024 };
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -54,8 +54,8 @@ int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *p
     *out = NULL;
     if (!err) err = ny_table_open(&reader, bytes, options);
     if (err) return err;
-    if (reader->options.labels_file || reader->row_names) {
-        reader->source = ny_lay(&reader->own, NY_MEM_IO, LABEL_ROWS, sizeof(*reader->source));
+    if ((reader->options.labels_file || reader->row_names) && !reader->source) {
+        reader->source = ny_lay(&reader->own, NY_MEM_IO, NY_SOURCE_ROWS, sizeof(*reader->source));
         err = reader->own.err;
     }
     if (!err && reader->options.labels_file) err = open_labels(reader);
@@ -183,7 +183,7 @@ static int finish(struct ny_reader *reader)
     int err;
 
     while (reader->labels) {
-        size_t got, most = LABEL_ROWS;
+        size_t got, most = NY_SOURCE_ROWS;
 
         err = ny_labels_next(reader->labels, NULL, most, &got);
         if (err) return err;
@@ -203,13 +203,12 @@ static int finish(struct ny_reader *reader)
 int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     struct ny_row_batch rows = *batch;
+    bool named = reader->row_names && rows.names;
     int err;
 
-    bool named = reader->row_names && rows.names;
-
-    if ((reader->labels || named) && !rows.source) {
+    if (reader->source && !rows.source) {
         rows.source = reader->source;
-        if (max_rows > LABEL_ROWS) max_rows = LABEL_ROWS;
+        if (max_rows > NY_SOURCE_ROWS) max_rows = NY_SOURCE_ROWS;
     }
     batch->count = 0;
     err = reader->ended ? NY_END : ny_table_next(reader, max_rows, &rows);

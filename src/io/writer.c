@@ -21,8 +21,8 @@
 #include "base/decimal.h"
 #include "base/layout.h"
 #include "base/names.h"
-#include "io/convert.h"
 #include "io/draft.h"
+#include "io/npy_header.h"
 #include "io/output.h"
 #include "io/pack.h"
 
@@ -106,28 +106,19 @@ static int put(struct ny_writer *writer, const char *data, size_t bytes)
     return NY_OK;
 }
 
-/* numpy.lib.format, version 1.0: the data begin at a multiple of 64 bytes. The length is the same
- * whatever the number of rows, so that it can be put in at the end. */
 static int put_npy_header(struct ny_writer *writer)
 {
-    enum { NPY_HEADER_BYTES = 128 };
     static const char *const codes[] = {
         [NY_OUT_F32] = "f4", [NY_OUT_F64] = "f8", [NY_OUT_U64] = "u8", [NY_OUT_I64] = "i8"};
-    char header[192], columns[32] = "";
-    int used = 10, length = NPY_HEADER_BYTES;
+    char header[NY_NPY_HEADER_BYTES], shape[64];
+    int used = snprintf(shape, sizeof(shape), "(%llu,", (unsigned long long)writer->rows);
 
     if (writer->cols > 0)
-        snprintf(columns, sizeof(columns), " %llu", (unsigned long long)writer->cols);
-    used += snprintf(header + 10, sizeof(header) - 10,
-                     "{'descr': '%c%s', 'fortran_order': False, 'shape': (%llu,%s), }",
-                     ny_host_is_big_endian() ? '>' : '<', codes[writer->element],
-                     (unsigned long long)writer->rows, columns);
-    memset(header + used, ' ', (size_t)(length - used));
-    header[length - 1] = '\n';
-    memcpy(header, "\x93NUMPY\1", 8);
-    header[8] = (char)((length - 10) & 255);
-    header[9] = (char)((length - 10) >> 8);
-    return put(writer, header, (size_t)length);
+        used += snprintf(shape + used, sizeof(shape) - (size_t)used, " %llu",
+                         (unsigned long long)writer->cols);
+    snprintf(shape + used, sizeof(shape) - (size_t)used, ")");
+    ny_npy_header_text(header, codes[writer->element], shape);
+    return put(writer, header, sizeof(header));
 }
 
 /* Opens what is no regular file to write to it; else a draft, which gets its name at the commit: a
