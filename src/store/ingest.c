@@ -156,7 +156,7 @@ static void lay(struct ny_layout *l, struct ny_ingest *ingest, size_t cells)
             ingest->buffer[kind] = ny_lay(l, NY_MEM_STORE, rows, ingest->row_bytes[kind]);
     ingest->room = ny_lay(l, NY_MEM_STORE, group, ingest->room_bytes);
     ingest->packed = ny_lay(l, NY_MEM_STORE, group * (NY_BLOCK_KINDS + 1), sizeof(*ingest->packed));
-    ingest->name_start = ny_lay(l, NY_MEM_STORE, group + 1, sizeof(size_t));
+    ingest->names.start = ny_lay(l, NY_MEM_STORE, group + 1, sizeof(size_t));
     ingest->stats = ny_lay(l, NY_MEM_STORE, 1, sizeof(*ingest->stats) + cells);
 }
 
@@ -210,24 +210,24 @@ static int start_anew(struct ny_ingest *ingest)
     if (err) return err;
     ingest->first_block = ingest->base.n / ingest->block_rows;
     ingest->filled = 0;
-    ny_names_clear(&ingest->names);
-    ingest->sparse.rows = 0;
-    ingest->full = (struct ny_sparse_progress){ingest->block_rows, ingest->base.nnz,
-                                               ingest->base.row_nnz, ingest->base.block_nnz};
+    ny_names_clear(&ingest->names.rows);
+    ingest->sparse.csr.rows = 0;
+    ingest->sparse.full = (struct ny_sparse_progress){ingest->block_rows, ingest->base.nnz,
+                                                      ingest->base.row_nnz, ingest->base.block_nnz};
     ingest->full_bytes = ingest->base.full_bytes;
     ingest->digest = ingest->base.digest;
     ingest->staged_open = ny_no_block;
     memset(ingest->stats + 1, 0, 4 * ingest->counting.moments.d * sizeof(double));
     ingest->counting.norms = 0;
     ingest->counting.norms_known = ingest->base.n == 0;
-    ingest->lengths = (struct ny_lengths){{0}};
+    ingest->sparse.lengths = (struct ny_lengths){{0}};
     if (ingest->base.n == 0) return NY_OK;
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = ny_stats_read(view, ingest->base.d, ingest->stats);
     ingest->counting.norms_known =
         ny_norms_read(view, ingest->base.n, &ingest->counting.norms, &wrong);
-    ny_lengths_read(view, &ingest->base, &ingest->lengths, &wrong);
+    ny_lengths_read(view, &ingest->base, &ingest->sparse.lengths, &wrong);
     end = ny_snapshot_end(view);
     ingest->counting.moments.n = ingest->base.n;
     if (!err) err = end;
@@ -305,9 +305,9 @@ void ny_ingest_free(struct ny_ingest *ingest)
     ny_unreserve(ingest->ctx, NY_MEM_STORE, ingest->reserved);
     ny_counting_release(&ingest->counting);
     ny_layout_free(&ingest->own);
-    ny_free(ingest->ctx, ingest->classes);
-    ny_free(ingest->ctx, ingest->names_room.at);
-    ny_names_release(&ingest->names, ingest->ctx);
+    ny_free(ingest->ctx, ingest->classes.text);
+    ny_free(ingest->ctx, ingest->names.room.at);
+    ny_names_release(&ingest->names.rows, ingest->ctx);
     ny_names_release(&ingest->columns, ingest->ctx);
     ny_ingest_sparse_free(ingest);
     ny_free(ingest->ctx, ingest);
@@ -372,7 +372,7 @@ static int take_batch(struct ny_ingest *ingest, const struct ny_ingest_rows *row
     size_t room = ingest->group * (size_t)ingest->block_rows;
     int err = NY_OK;
 
-    ingest->next_name = rows->names;
+    ingest->names.next = rows->names;
     for (size_t at = 0; !err && at < rows->count;) {
         size_t some = room - ingest->filled;
 
@@ -452,14 +452,14 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
         return keep_failure(ingest, fail_labels(ingest));
-    ny_free(ingest->ctx, ingest->classes);
-    ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
-    if (!ingest->classes) return keep_failure(ingest, NY_EBUDGET);
-    at = ingest->classes;
+    ny_free(ingest->ctx, ingest->classes.text);
+    ingest->classes.text = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
+    if (!ingest->classes.text) return keep_failure(ingest, NY_EBUDGET);
+    at = ingest->classes.text;
     for (size_t i = 0; i < count; i++)
         at = stpcpy(at, names[i]) + 1;
-    ingest->class_bytes = bytes;
-    ingest->class_count = (uint32_t)count;
+    ingest->classes.bytes = bytes;
+    ingest->classes.count = (uint32_t)count;
     return NY_OK;
 }
 
@@ -470,7 +470,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
     int err = NY_OK;
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
-    if (ingest->spec.labels && ingest->class_count == 0 && ingest->base.classes > 0)
+    if (ingest->spec.labels && ingest->classes.count == 0 && ingest->base.classes > 0)
         return keep_failure(ingest, fail_labels(ingest));
     if (ny_ingest_total(ingest) == ingest->base.n)
         err = ny_ingest_drop(ingest, ingest->base.n);

@@ -59,7 +59,7 @@ static int put_columns(struct ny_ingest *ingest, const struct ny_names_entry *en
     int err = ny_ingest_names_reserve(ingest, bytes);
 
     if (err) return err;
-    packed = ny_frame_pack(&frame, text, ingest->names_room.at);
+    packed = ny_frame_pack(&frame, text, ingest->names.room.at);
     return ny_ingest_put_packed(ingest, &key, &packed);
 }
 

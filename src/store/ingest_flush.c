@@ -29,7 +29,7 @@ int ny_ingest_count(struct ny_ingest *ingest, size_t rows, size_t *packs)
     struct ny_counting *counting = &ingest->counting;
     uint64_t before = ingest->first_block * ingest->block_rows;
     size_t at = (size_t)(counting->moments.n - before);
-    struct ny_next_rows next = {.part = {ingest->is_sparse ? &ingest->sparse : NULL, at, 0},
+    struct ny_next_rows next = {.part = {ingest->is_sparse ? &ingest->sparse.csr : NULL, at, 0},
                                 .first = before + at - ingest->base.n,
                                 .from = ingest->spec.from,
                                 .beside = ingest->is_sparse && *packs ? pack : NULL,

@@ -20,7 +20,7 @@ int ny_ingest_grow(struct ny_ingest *ingest, struct ny_ingest_room *room, size_t
     err = ny_resize_array(ingest->ctx, NY_MEM_STORE, &room->at, bytes, 1);
     if (err) return err;
     room->bytes = bytes;
-    dirty = 2 * (ingest->room_bytes + ingest->sparse_room.bytes + ingest->names_room.bytes);
+    dirty = 2 * (ingest->room_bytes + ingest->sparse.room.bytes + ingest->names.room.bytes);
     if (dirty <= ingest->dirty_max) return NY_OK;
     more = dirty - ingest->dirty_max;
     if (ny_reserve(ingest->ctx, NY_MEM_STORE, more)) return NY_EBUDGET;
@@ -34,7 +34,7 @@ int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes)
     if (bytes > NY_NAMES_BYTES_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "names of rows or columns are too long: shorten them");
-    return ny_ingest_grow(ingest, &ingest->names_room,
+    return ny_ingest_grow(ingest, &ingest->names.room,
                           sizeof(struct ny_header) + ny_lz4_room(bytes));
 }
 
@@ -44,22 +44,22 @@ int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes)
  * short. */
 static size_t block_of(const struct ny_ingest *ingest, size_t index, const char **text)
 {
-    size_t rows = (size_t)ingest->block_rows, first = ingest->name_start[index];
+    size_t rows = (size_t)ingest->block_rows, first = ingest->names.start[index];
     bool full = (index + 1) * rows < ingest->filled;
 
-    *text = ingest->names.text + first;
-    return (full ? ingest->name_start[index + 1] : ingest->names.bytes) - first;
+    *text = ingest->names.rows.text + first;
+    return (full ? ingest->names.start[index + 1] : ingest->names.rows.bytes) - first;
 }
 
 /* Adds names to those of one block. */
 static int take(struct ny_ingest *ingest, size_t count)
 {
-    struct ny_names *names = &ingest->names;
+    struct ny_names *names = &ingest->names.rows;
     int err;
 
-    if (!ingest->next_name) return ny_names_add_empty(names, ingest->ctx, count);
-    err = ny_names_append(names, ingest->ctx, ingest->next_name, count);
-    ingest->next_name = ny_names_skip(ingest->next_name, count);
+    if (!ingest->names.next) return ny_names_add_empty(names, ingest->ctx, count);
+    err = ny_names_append(names, ingest->ctx, ingest->names.next, count);
+    ingest->names.next = ny_names_skip(ingest->names.next, count);
     return err;
 }
 
@@ -73,10 +73,11 @@ int ny_ingest_names_take(struct ny_ingest *ingest, size_t count)
         size_t block = at / rows, piece = rows - at % rows;
 
         if (piece > count) piece = count;
-        if (at % rows == 0) ingest->name_start[block] = ingest->names.bytes;
+        if (at % rows == 0) ingest->names.start[block] = ingest->names.rows.bytes;
         err = take(ingest, piece);
         if (!err)
-            err = ny_ingest_names_reserve(ingest, ingest->names.bytes - ingest->name_start[block]);
+            err = ny_ingest_names_reserve(ingest,
+                                          ingest->names.rows.bytes - ingest->names.start[block]);
         at += piece;
         count -= piece;
     }
@@ -94,21 +95,21 @@ int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
     const char *text;
 
     frame.raw_bytes = (uint32_t)block_of(ingest, index, &text);
-    *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names_room.at);
+    *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names.room.at);
     return NY_OK;
 }
 
 void ny_ingest_names_drop(struct ny_ingest *ingest, size_t blocks)
 {
-    struct ny_names *names = &ingest->names;
+    struct ny_names *names = &ingest->names.rows;
     size_t rows = (size_t)ingest->block_rows, gone = names->bytes;
 
     if (!ingest->has[NY_KIND_NAMES]) return;
-    if (blocks * rows < ingest->filled) gone = ingest->name_start[blocks];
+    if (blocks * rows < ingest->filled) gone = ingest->names.start[blocks];
     names->bytes -= gone;
     names->count -= blocks * rows;
     if (names->bytes) memmove(names->text, names->text + gone, names->bytes);
-    ingest->name_start[0] = 0;
+    ingest->names.start[0] = 0;
 }
 
 int ny_ingest_names_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
@@ -117,10 +118,10 @@ int ny_ingest_names_load(struct ny_ingest *ingest, struct ny_snapshot *view, uns
     const struct ny_names_entry entry = {NY_KIND_NAMES | flag, ingest->first_block, rows};
     int err;
 
-    ny_names_clear(&ingest->names);
-    ingest->name_start[0] = 0;
-    err = ny_names_read(view, &entry, &ingest->names, wrong);
-    return err ? err : ny_ingest_names_reserve(ingest, ingest->names.bytes);
+    ny_names_clear(&ingest->names.rows);
+    ingest->names.start[0] = 0;
+    err = ny_names_read(view, &entry, &ingest->names.rows, wrong);
+    return err ? err : ny_ingest_names_reserve(ingest, ingest->names.rows.bytes);
 }
 
 int ny_ingest_names_reserve_tail(struct ny_ingest *ingest)

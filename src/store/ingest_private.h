@@ -31,6 +31,29 @@ struct ny_ingest_room {
     size_t bytes;
 };
 
+/* Sparse points of an import, which are packed here, and not in the buffer. */
+struct ny_ingest_sparse {
+    struct ny_csr csr;              /* the block that is being filled */
+    struct ny_sparse_progress full; /* of the blocks that are full */
+    struct ny_lengths lengths;      /* likewise */
+    struct ny_ingest_room room;     /* that block encoded, then packed */
+    size_t encoded_bytes;
+};
+
+struct ny_ingest_names {
+    struct ny_names rows;       /* of the rows in the buffer */
+    size_t *start;              /* each block of the buffer: the place of its first name */
+    const char *next;           /* of the batch that is taken; NULL: its rows have none */
+    struct ny_ingest_room room; /* for packing those of a block, or of an entry of columns */
+};
+
+/* Names of classes, one behind another, as they are stored. */
+struct ny_ingest_classes {
+    char *text;
+    size_t bytes;
+    uint32_t count;
+};
+
 struct ny_ingest {
     struct ny_store *store;
     struct ny_context *ctx;
@@ -38,15 +61,10 @@ struct ny_ingest {
     struct ny_lock lock;
     struct ny_manifest base; /* what readers see */
     enum ny_dtype dtype;     /* of the store */
+    bool is_sparse;
     bool has[NY_BLOCK_KINDS + 1];
     size_t row_bytes[NY_BLOCK_KINDS + 1]; /* in the buffer */
     uint64_t block_rows;
-    bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
-    struct ny_csr sparse;              /* the block that is being filled */
-    struct ny_sparse_progress full;    /* of the blocks that are full */
-    struct ny_lengths lengths;         /* likewise */
-    struct ny_ingest_room sparse_room; /* that block encoded, then packed */
-    size_t encoded_bytes;
 
     struct ny_layout own;             /* of the buffers: */
     size_t group;                     /* blocks that the buffer holds */
@@ -56,12 +74,10 @@ struct ny_ingest {
     char *room;                       /* for packing: group × room_bytes */
     size_t room_bytes, kind_room_bytes[NY_BLOCK_KINDS + 1];
     struct ny_packed *packed; /* group × (NY_BLOCK_KINDS + 1) */
-
-    struct ny_names names; /* names of the rows in the buffer */
-    size_t *name_start;    /* each block of the buffer: the place of its first name in the text */
-    const char *next_name; /* next name of the batch that is taken; NULL: its rows have none */
-    struct ny_ingest_room names_room; /* for packing those of a block, or of an entry of columns */
+    struct ny_ingest_sparse sparse;
+    struct ny_ingest_names names;
     struct ny_names columns; /* names for a store that holds no points yet; count 0: none */
+    struct ny_ingest_classes classes;
 
     struct ny_counting counting;   /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around the cells of the moments */
@@ -71,12 +87,9 @@ struct ny_ingest {
     struct ny_write write;
     size_t dirty_max, reserved;
     uint64_t staged_open; /* block staged unfinished by the last progress record; or none */
-    char *classes;
-    size_t class_bytes;
-    uint32_t class_count;
-    int failed; /* status of the first failure: nothing more is taken */
-    bool ended; /* committed or discarded */
-    bool told;  /* published: the progress record still says so */
+    int failed;           /* status of the first failure: nothing more is taken */
+    bool ended;           /* committed or discarded */
+    bool told;            /* published: the progress record still says so */
 };
 
 static const uint64_t ny_no_block = UINT64_MAX;
@@ -131,12 +144,12 @@ int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_ingest_rows 
 int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz);
 /* Encodes and packs the first `rows` rows of the block. */
 void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows);
-/* The full block is counted in `full`, and gone. */
+/* The full block is counted in sparse.full, and gone. */
 void ny_ingest_sparse_clear(struct ny_ingest *ingest);
-/* Returns `full` with the rows of the unfinished block added. */
+/* Returns sparse.full with the rows of the unfinished block added. */
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest);
-/* Raises the greatest rows and blocks of `full` to those of the unfinished block, whose values are
- * counted when it is full. */
+/* Raises the greatest rows and blocks of sparse.full to those of the unfinished block, whose values
+ * are counted when it is full. */
 void ny_ingest_sparse_raise(struct ny_ingest *ingest);
 /* Counts the rows of the unfinished block in `lengths`. */
 void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths *lengths);

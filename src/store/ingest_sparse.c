@@ -10,17 +10,17 @@ int ny_ingest_sparse_allocate(struct ny_ingest *ingest)
     size_t nnz = NY_BLOCK_BYTES / (sizeof(uint32_t) + ny_dtype_size(ingest->dtype));
     int err = ny_counting_sparse(&ingest->counting);
 
-    ingest->sparse.dtype = ingest->dtype;
-    ingest->full.block_rows = ingest->block_rows;
+    ingest->sparse.csr.dtype = ingest->dtype;
+    ingest->sparse.full.block_rows = ingest->block_rows;
     if (err) return err;
-    return ny_csr_reserve(&ingest->sparse, ingest->ctx, NY_MEM_STORE, (size_t)ingest->block_rows,
-                          nnz);
+    return ny_csr_reserve(&ingest->sparse.csr, ingest->ctx, NY_MEM_STORE,
+                          (size_t)ingest->block_rows, nnz);
 }
 
 void ny_ingest_sparse_free(struct ny_ingest *ingest)
 {
-    ny_free(ingest->ctx, ingest->sparse_room.at);
-    ny_csr_release(&ingest->sparse, ingest->ctx);
+    ny_free(ingest->ctx, ingest->sparse.room.at);
+    ny_csr_release(&ingest->sparse.csr, ingest->ctx);
 }
 
 /* Makes room for an encoded block of so many values, and besides for its LZ4 form. */
@@ -32,8 +32,8 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
     if (nnz > NY_BLOCK_NNZ_MAX)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "rows have too many values to be sparse; import with --layout dense");
-    if (bytes > ingest->sparse_room.bytes) ingest->encoded_bytes = bound;
-    return ny_ingest_grow(ingest, &ingest->sparse_room, bytes);
+    if (bytes > ingest->sparse.room.bytes) ingest->sparse.encoded_bytes = bound;
+    return ny_ingest_grow(ingest, &ingest->sparse.room, bytes);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static void copy_row(struct ny_csr *csr, struct ny_sparse row, size_t nnz)
 static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t number, size_t *nnz)
 {
     enum ny_dtype from = ingest->spec.dtype;
-    struct ny_csr *csr = &ingest->sparse;
+    struct ny_csr *csr = &ingest->sparse.csr;
     size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype);
 
     for (size_t k = 0; k < row.count; k++) {
@@ -82,7 +82,7 @@ static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t num
 static int take_row(struct ny_ingest *ingest, const struct ny_ingest_rows *rows, size_t i)
 {
     enum ny_dtype from = ingest->spec.dtype;
-    struct ny_csr *csr = &ingest->sparse;
+    struct ny_csr *csr = &ingest->sparse.csr;
     size_t d = ingest->counting.moments.d, nnz = ny_csr_nnz(csr);
     uint64_t staged = ny_ingest_total(ingest) - ingest->base.n + csr->rows - ingest->filled;
     struct ny_sparse row = {d, NULL, NULL};
@@ -111,30 +111,30 @@ int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_ingest_rows 
 
     for (size_t i = at; !err && i < at + count; i++)
         err = take_row(ingest, rows, i);
-    return err ? err : ny_ingest_sparse_reserve(ingest, ny_csr_nnz(&ingest->sparse));
+    return err ? err : ny_ingest_sparse_reserve(ingest, ny_csr_nnz(&ingest->sparse.csr));
 }
 
 /* ---- the block ----------------------------------------------------------------------------- */
 
 void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows)
 {
-    char *encoded = ingest->sparse_room.at, *room = encoded + ingest->encoded_bytes;
+    char *encoded = ingest->sparse.room.at, *room = encoded + ingest->sparse.encoded_bytes;
     struct ny_frame frame = {.store = ingest->store->id,
                              .number = ingest->first_block,
                              .rows = (uint32_t)rows,
                              .kind = NY_KIND_POINTS};
 
-    frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse, rows, encoded);
+    frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse.csr, rows, encoded);
     *packed = ny_frame_pack(&frame, encoded, ingest->spec.raw ? NULL : room);
 }
 
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)
 {
-    struct ny_sparse_progress total = ingest->full;
-    size_t nnz = ny_csr_nnz(&ingest->sparse);
+    struct ny_sparse_progress total = ingest->sparse.full;
+    size_t nnz = ny_csr_nnz(&ingest->sparse.csr);
 
-    for (size_t i = 0; i < ingest->sparse.rows; i++) {
-        size_t count = ny_csr_row(&ingest->sparse, i).count;
+    for (size_t i = 0; i < ingest->sparse.csr.rows; i++) {
+        size_t count = ny_csr_row(&ingest->sparse.csr, i).count;
 
         if (count > total.row_nnz) total.row_nnz = count;
     }
@@ -145,29 +145,29 @@ struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)
 
 void ny_ingest_sparse_raise(struct ny_ingest *ingest)
 {
-    uint64_t nnz = ingest->full.nnz;
+    uint64_t nnz = ingest->sparse.full.nnz;
 
-    ingest->full = ny_ingest_sparse_total(ingest);
-    ingest->full.nnz = nnz;
+    ingest->sparse.full = ny_ingest_sparse_total(ingest);
+    ingest->sparse.full.nnz = nnz;
 }
 
 void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths *lengths)
 {
-    for (size_t i = 0; i < ingest->sparse.rows; i++)
-        ny_lengths_count(lengths, ny_csr_row(&ingest->sparse, i).count);
+    for (size_t i = 0; i < ingest->sparse.csr.rows; i++)
+        ny_lengths_count(lengths, ny_csr_row(&ingest->sparse.csr, i).count);
 }
 
 void ny_ingest_sparse_clear(struct ny_ingest *ingest)
 {
-    ny_ingest_sparse_lengths(ingest, &ingest->lengths);
-    ingest->full = ny_ingest_sparse_total(ingest);
-    ingest->sparse.rows = 0;
+    ny_ingest_sparse_lengths(ingest, &ingest->sparse.lengths);
+    ingest->sparse.full = ny_ingest_sparse_total(ingest);
+    ingest->sparse.csr.rows = 0;
 }
 
 int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
                           size_t rows, uint64_t block_nnz, const char **wrong)
 {
-    struct ny_csr *csr = &ingest->sparse;
+    struct ny_csr *csr = &ingest->sparse.csr;
     struct ny_manifest m = ingest->base;
     struct ny_csr_image image = {.rows = rows};
     size_t nnz;
@@ -176,7 +176,7 @@ int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, un
     m.block_nnz = block_nnz;
     err = ny_ingest_sparse_reserve(ingest, (size_t)block_nnz);
     if (err) return err;
-    image.at = ingest->sparse_room.at;
+    image.at = ingest->sparse.room.at;
     if (ny_csr_read(view, &m, ny_points_key(NY_KIND_POINTS | flag, ingest->first_block), &image,
                     wrong))
         return NY_ESTORE;

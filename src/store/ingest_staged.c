@@ -68,8 +68,9 @@ static size_t walk_pieces(struct ny_ingest *ingest, unsigned without, enum walk 
     struct ny_counting *counting = &ingest->counting;
     const struct piece pieces[] = {
         {true, counting->moments.cells, moments_bytes(ingest)},
-        {ingest->is_sparse, &ingest->full, sizeof(ingest->full)},
-        {ingest->is_sparse && !(without & NO_LENGTHS), &ingest->lengths, sizeof(ingest->lengths)},
+        {ingest->is_sparse, &ingest->sparse.full, sizeof(ingest->sparse.full)},
+        {ingest->is_sparse && !(without & NO_LENGTHS), &ingest->sparse.lengths,
+         sizeof(ingest->sparse.lengths)},
         {!(without & NO_NORMS), &counting->norms, sizeof(counting->norms)}};
     size_t bytes = 0;
 
@@ -160,7 +161,8 @@ static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigne
     const char *wrong;
 
     if (sparse)
-        return ny_ingest_sparse_load(ingest, view, NY_STAGED, rows, ingest->full.block_nnz, &wrong);
+        return ny_ingest_sparse_load(ingest, view, NY_STAGED, rows, ingest->sparse.full.block_nnz,
+                                     &wrong);
     if (kind == NY_KIND_NAMES) return ny_ingest_names_load(ingest, view, NY_STAGED, rows, &wrong);
     return ny_snapshot_read(view, &want, ingest->buffer[kind], &wrong);
 }
@@ -175,9 +177,10 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned 
 
     walk_pieces(ingest, without, READ, (char *)(record + 1));
     if (ingest->is_sparse) {
-        if (without & NO_LENGTHS) ny_lengths_unknown(&ingest->lengths, ingest->full.nnz);
-        if (ingest->full.block_rows != ingest->block_rows) return NY_END;
-        err = ny_ingest_sparse_reserve(ingest, (size_t)ingest->full.block_nnz);
+        if (without & NO_LENGTHS)
+            ny_lengths_unknown(&ingest->sparse.lengths, ingest->sparse.full.nnz);
+        if (ingest->sparse.full.block_rows != ingest->block_rows) return NY_END;
+        err = ny_ingest_sparse_reserve(ingest, (size_t)ingest->sparse.full.block_nnz);
         if (err) return err;
     }
     ingest->first_block = record->rows / ingest->block_rows;
@@ -264,11 +267,11 @@ int ny_ingest_resume(struct ny_ingest *ingest)
 static int blank_tail(struct ny_ingest *ingest, size_t rows)
 {
     if (ingest->is_sparse) {
-        int err = ny_csr_reserve(&ingest->sparse, ingest->ctx, NY_MEM_STORE, rows, 0);
+        int err = ny_csr_reserve(&ingest->sparse.csr, ingest->ctx, NY_MEM_STORE, rows, 0);
 
         if (err) return err;
-        memset(ingest->sparse.start, 0, (rows + 1) * sizeof(*ingest->sparse.start));
-        ingest->sparse.rows = rows;
+        memset(ingest->sparse.csr.start, 0, (rows + 1) * sizeof(*ingest->sparse.csr.start));
+        ingest->sparse.csr.rows = rows;
         return NY_OK;
     }
     memset(ingest->buffer[NY_KIND_POINTS], 0, rows * ingest->row_bytes[NY_KIND_POINTS]);
@@ -331,9 +334,9 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
             err = ny_ingest_load(ingest, view, &ingest->base, (enum ny_kind)kind);
     }
     end = ny_snapshot_end(view);
-    ingest->full.nnz -= ny_csr_nnz(&ingest->sparse);
+    ingest->sparse.full.nnz -= ny_csr_nnz(&ingest->sparse.csr);
     ny_ingest_sparse_lengths(ingest, &lengths);
-    ny_lengths_take(&ingest->lengths, &lengths);
+    ny_lengths_take(&ingest->sparse.lengths, &lengths);
     return err ? err : end;
 }
 
@@ -450,8 +453,8 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
     bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse, names = kind == NY_KIND_NAMES;
     struct moving m = {
         .ingest = ingest,
-        .room = sparse  ? ingest->sparse_room
-                : names ? ingest->names_room
+        .room = sparse  ? ingest->sparse.room
+                : names ? ingest->names.room
                         : room,
         .key = {from.bytes, from.data},
         .frame = {.store = ingest->store->id, .number = block, .kind = (enum ny_kind)kind}};
@@ -495,7 +498,7 @@ static int write_norms(struct ny_ingest *ingest)
 
 static int write_lengths(struct ny_ingest *ingest, const struct ny_manifest *now)
 {
-    struct ny_lengths_record record = {now->n, now->nnz, ingest->lengths};
+    struct ny_lengths_record record = {now->n, now->nnz, ingest->sparse.lengths};
     struct ny_key key = ny_points_key(NY_KIND_LENGTHS, 0);
     struct ny_frame frame = {
         .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_LENGTHS};
@@ -509,11 +512,11 @@ static int write_classes(struct ny_ingest *ingest)
 {
     struct ny_key key = ny_points_key(NY_KIND_CLASSES, 0);
     struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)ingest->class_bytes,
+                             .raw_bytes = (uint32_t)ingest->classes.bytes,
                              .kind = NY_KIND_CLASSES};
 
-    if (ingest->class_count == 0) return NY_OK;
-    return ny_write_record(&ingest->write, &key, &frame, ingest->classes);
+    if (ingest->classes.count == 0) return NY_OK;
+    return ny_write_record(&ingest->write, &key, &frame, ingest->classes.text);
 }
 
 static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
@@ -527,7 +530,7 @@ static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
     struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
 
     m.n = ny_ingest_total(ingest);
-    if (ingest->spec.labels) m.classes = ingest->class_count;
+    if (ingest->spec.labels) m.classes = ingest->classes.count;
     m.full_bytes = ingest->full_bytes;
     m.digest = ingest->digest;
     m.tail_bytes = ingest->filled ? sizeof(tail->header) + tail->bytes : 0;

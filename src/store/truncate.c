@@ -202,11 +202,11 @@ static int load_cut(struct truncation *t)
     for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind))
         if (ingest->has[kind]) err = read_block(t, (enum ny_kind)kind);
     if (err) return err;
-    if (ingest->is_sparse) ingest->sparse.rows = rows;
+    if (ingest->is_sparse) ingest->sparse.csr.rows = rows;
     if (ingest->has[NY_KIND_NAMES]) {
-        ingest->names.bytes =
-            (size_t)(ny_names_skip(ingest->names.text, rows) - ingest->names.text);
-        ingest->names.count = rows;
+        ingest->names.rows.bytes =
+            (size_t)(ny_names_skip(ingest->names.rows.text, rows) - ingest->names.rows.text);
+        ingest->names.rows.count = rows;
     }
     ingest->filled = rows;
     t->source_goes =
