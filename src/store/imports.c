@@ -19,24 +19,20 @@
 
 int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note)
 {
-    struct ny_key key = ny_points_key(NY_KIND_IMPORT, note->first);
     struct ny_import_record record = {.end = note->end,
                                       .time = note->time,
                                       .dropped = note->dropped,
                                       .classes = note->classes,
                                       .raw = note->raw};
-    struct ny_frame frame = {
-        .store = write->store->id, .number = note->first, .kind = NY_KIND_IMPORT};
+    size_t bytes = sizeof(record);
 
     if (write->pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
     memcpy(record.from, note->from, sizeof(record.from) - 1);
     memcpy(record.label_column, note->how.label_column, sizeof(record.label_column) - 1);
     memcpy(record.id_column, note->how.id_column, sizeof(record.id_column) - 1);
-    frame.raw_bytes = sizeof(record);
     if (!record.label_column[0] && !record.id_column[0]) /* as much of it as says something */
-        frame.raw_bytes =
-            (uint32_t)(offsetof(struct ny_import_record, from) + strlen(record.from) + 1);
-    return ny_write_record(write, &key, &frame, &record);
+        bytes = offsetof(struct ny_import_record, from) + strlen(record.from) + 1;
+    return ny_points_put(write, NY_KIND_IMPORT, note->first, &record, bytes);
 }
 
 int ny_ingest_note(struct ny_ingest *ingest, const struct ny_manifest *now)

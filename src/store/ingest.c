@@ -187,18 +187,6 @@ int ny_ingest_allocate(struct ny_ingest *ingest)
 
 /* ---- beginning ----------------------------------------------------------------------------- */
 
-/* Reads the manifest of what readers see, on which the import builds. */
-static int read_base(struct ny_ingest *ingest)
-{
-    struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
-
-    if (err) return err;
-    err = ny_manifest_read(view, &ingest->base);
-    end = ny_snapshot_end(view);
-    return err ? err : end;
-}
-
 /* Starts an import that has nothing to take up, at the base, whatever a damaged staging has left in
  * the buffer. */
 static int start_anew(struct ny_ingest *ingest)
@@ -245,7 +233,7 @@ static int begin(struct ny_ingest *ingest)
 {
     int err = ny_lock_try(&ingest->lock, ingest->store, "points", "importing into this store");
 
-    if (!err) err = read_base(ingest);
+    if (!err) err = ny_manifest_now(ingest->store, &ingest->base, NULL);
     if (!err) err = ny_ingest_finished(ingest, &ingest->told, &ingest->consumed);
     if (ingest->told || err) return err ? err : NY_END;
     err = check_expected(ingest);

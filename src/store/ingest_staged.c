@@ -93,16 +93,13 @@ static int write_progress(struct ny_ingest *ingest, bool goes_on)
     const struct ny_progress_record record = progress_of(ingest);
     unsigned without = ingest->counting.norms_known ? 0 : NO_NORMS;
     size_t bytes = sizeof(record) + (goes_on ? walk_pieces(ingest, without, COUNT, NULL) : 0);
-    struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
-    struct ny_frame frame = {
-        .store = ingest->store->id, .raw_bytes = (uint32_t)bytes, .kind = NY_KIND_PROGRESS};
     char *raw = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     int err;
 
     if (!raw) return NY_EBUDGET;
     memcpy(raw, &record, sizeof(record));
     if (goes_on) walk_pieces(ingest, without, WRITE, raw + sizeof(record));
-    err = ny_write_record(&ingest->write, &key, &frame, raw);
+    err = ny_points_put(&ingest->write, NY_KIND_PROGRESS, 0, raw, bytes);
     ny_free(ingest->ctx, raw);
     return err;
 }
@@ -112,11 +109,8 @@ static int delete_staged(struct ny_ingest *ingest, uint64_t block)
 {
     int err = NY_OK;
 
-    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind)) {
-        struct ny_key key = ny_points_key(kind | NY_STAGED, block);
-
-        err = ny_write_delete(&ingest->write, &key);
-    }
+    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind))
+        err = ny_points_delete(&ingest->write, kind | NY_STAGED, block);
     return err;
 }
 
@@ -458,75 +452,56 @@ static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
                         : room,
         .key = {from.bytes, from.data},
         .frame = {.store = ingest->store->id, .number = block, .kind = (enum ny_kind)kind}};
-    struct ny_header header;
-    void *to_room;
+    struct ny_packed packed;
     int err;
 
     if (ny_guarded(copy_staged, &m)) m.wrong = "the disk cannot read it";
     if (m.wrong)
         return ny_damaged(ingest->ctx, ingest->store->points->path, "a staged block is", m.wrong);
-    memcpy(&header, m.room.at, sizeof(header));
-    err = ny_write_room(&ingest->write, &to, m.bytes, header.checksum, &to_room);
-    if (!err) memcpy(to_room, m.room.at, m.bytes);
-    if (!err) err = ny_write_delete(&ingest->write, &from);
-    return err;
+    memcpy(&packed.header, m.room.at, sizeof(packed.header));
+    packed.stored = m.room.at + sizeof(packed.header);
+    packed.bytes = m.bytes - sizeof(packed.header);
+    err = ny_ingest_put_packed(ingest, &to, &packed);
+    return err ? err : ny_write_delete(&ingest->write, &from);
 }
 
 static int write_stats(struct ny_ingest *ingest)
 {
-    struct ny_key key = ny_points_key(NY_KIND_STATS, 0);
-    size_t bytes = sizeof(*ingest->stats) + moments_bytes(ingest);
-    struct ny_frame frame = {
-        .store = ingest->store->id, .raw_bytes = (uint32_t)bytes, .kind = NY_KIND_STATS};
-
     ingest->stats->n = ingest->counting.moments.n;
     ingest->stats->d = ingest->counting.moments.d;
-    return ny_write_record(&ingest->write, &key, &frame, ingest->stats);
+    return ny_points_put(&ingest->write, NY_KIND_STATS, 0, ingest->stats,
+                         sizeof(*ingest->stats) + moments_bytes(ingest));
 }
 
 static int write_norms(struct ny_ingest *ingest)
 {
     const struct ny_counting *counting = &ingest->counting;
     const struct ny_norms_record record = {counting->moments.n, counting->norms};
-    struct ny_key key = ny_points_key(NY_KIND_NORMS, 0);
-    struct ny_frame frame = {
-        .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS};
 
     if (!counting->norms_known || ingest->write.pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
-    return ny_write_record(&ingest->write, &key, &frame, &record);
+    return ny_points_put(&ingest->write, NY_KIND_NORMS, 0, &record, sizeof(record));
 }
 
 static int write_lengths(struct ny_ingest *ingest, const struct ny_manifest *now)
 {
     struct ny_lengths_record record = {now->n, now->nnz, ingest->sparse.lengths};
-    struct ny_key key = ny_points_key(NY_KIND_LENGTHS, 0);
-    struct ny_frame frame = {
-        .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_LENGTHS};
 
     if (!ingest->is_sparse || ingest->write.pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
     ny_ingest_sparse_lengths(ingest, &record.lengths);
-    return ny_write_record(&ingest->write, &key, &frame, &record);
+    return ny_points_put(&ingest->write, NY_KIND_LENGTHS, 0, &record, sizeof(record));
 }
 
 static int write_classes(struct ny_ingest *ingest)
 {
-    struct ny_key key = ny_points_key(NY_KIND_CLASSES, 0);
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)ingest->classes.bytes,
-                             .kind = NY_KIND_CLASSES};
-
     if (ingest->classes.count == 0) return NY_OK;
-    return ny_write_record(&ingest->write, &key, &frame, ingest->classes.text);
+    return ny_points_put(&ingest->write, NY_KIND_CLASSES, 0, ingest->classes.text,
+                         ingest->classes.bytes);
 }
 
 static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
 {
     const struct ny_packed *tail = &ingest->packed[NY_KIND_POINTS]; /* packed last, alone */
     struct ny_manifest m = ingest->base;
-    struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)ny_manifest_bytes(&m),
-                             .kind = NY_KIND_MANIFEST};
     struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
 
     m.n = ny_ingest_total(ingest);
@@ -551,7 +526,7 @@ static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
         m.source_from = ingest->source_from;
     }
     *now = m;
-    return ny_write_record(&ingest->write, &key, &frame, &m);
+    return ny_points_put(&ingest->write, NY_KIND_MANIFEST, 0, &m, ny_manifest_bytes(&m));
 }
 
 int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now)

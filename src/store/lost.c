@@ -70,19 +70,13 @@ void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx)
 int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
 {
     struct ny_manifest m;
-    struct ny_snapshot *view;
-    int end, err;
+    int err;
 
     *lost = (struct ny_lost){0};
     if (store->in_memory || store->set) return NY_OK;
-    err = ny_snapshot_begin(&view, store, store->points);
-    if (err) return err;
-    err = ny_manifest_read(view, &m);
-    if (!err) err = ny_lost_read(view, &m, lost);
-    end = ny_snapshot_end(view);
-    if (!err && !end) return NY_OK;
-    ny_lost_release(lost, store->ctx);
-    return end ? end : err;
+    err = ny_manifest_now(store, &m, lost);
+    if (err) ny_lost_release(lost, store->ctx);
+    return err;
 }
 
 int ny_store_skip_lost(struct ny_store *store)

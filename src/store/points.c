@@ -106,16 +106,11 @@ static int check_layout(struct cache *cache)
 
 static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind, size_t slots)
 {
-    struct ny_snapshot *view;
     size_t bytes;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int err;
 
     *cache = (struct cache){.store = store, .kind = kind, .slots = slots, .block = UINT64_MAX};
-    if (err) return err;
-    err = ny_manifest_read(view, &cache->m);
-    if (!err && kind == NY_KIND_POINTS) err = ny_lost_read(view, &cache->m, &cache->lost);
-    end = ny_snapshot_end(view);
-    if (end) return end;
+    err = ny_manifest_now(store, &cache->m, kind == NY_KIND_POINTS ? &cache->lost : NULL);
     if (!err) err = check_layout(cache);
     if (!err && slots) err = ny_points_info_all(store, &cache->info);
     if (err) return err;

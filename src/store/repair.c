@@ -39,10 +39,10 @@ struct repair {
     size_t names;
     struct loss *loss;
     size_t losses;
-    bool digest; /* does not match */
+    bool digest;  /* does not match */
     bool columns; /* their names are damaged */
     bool imports; /* a note of one is */
-    bool older;  /* one part is from an older copy */
+    bool older;   /* one part is from an older copy */
     struct ny_write write;
     struct ny_manifest m;
     struct ny_lost lost;
@@ -92,8 +92,12 @@ static int add_damage(void *user, const struct ny_damage *damage)
     case NY_DAMAGED_COLUMN_NAMES:
         r->columns = true;
         return NY_OK;
-    case NY_DAMAGED_IMPORTS: r->imports = true; return NY_OK;
-    case NY_DAMAGED_DIGEST: r->digest = true; return NY_OK;
+    case NY_DAMAGED_IMPORTS:
+        r->imports = true;
+        return NY_OK;
+    case NY_DAMAGED_DIGEST:
+        r->digest = true;
+        return NY_OK;
     case NY_DAMAGED_OLDER:
         r->older = true;
         return NY_OK;
@@ -101,7 +105,8 @@ static int add_damage(void *user, const struct ny_damage *damage)
         for (size_t i = 0; i < r->names; i++)
             r->name[i].broken |= strcmp(r->name[i].text, damage->name) == 0;
         return NY_OK;
-    case NY_DAMAGED_OTHER: break;
+    case NY_DAMAGED_OTHER:
+        break;
     }
     return beyond_repair(r);
 }
@@ -126,13 +131,11 @@ static int examine(struct repair *r)
 static int drop_points(struct repair *r, const struct loss *loss)
 {
     struct ny_key key = ny_points_key(NY_KIND_POINTS, loss->block);
-    const struct ny_frame empty = {
-        .store = r->store->id, .number = loss->block, .kind = NY_KIND_POINTS};
     uint64_t *bytes = loss->rows == r->m.block_rows ? &r->m.full_bytes : &r->m.tail_bytes;
     size_t stored = 0;
     int err = ny_write_size(&r->write, &key, &stored);
 
-    if (!err) err = ny_write_record(&r->write, &key, &empty, "");
+    if (!err) err = ny_points_put(&r->write, NY_KIND_POINTS, loss->block, "", 0);
     if (!err) err = ny_lost_add(&r->lost, r->ctx, loss->first_row, loss->first_row + loss->rows);
     *bytes -= stored < *bytes ? stored : *bytes;
     return err;
@@ -157,8 +160,10 @@ static int blank_marks(struct repair *r, const struct loss *loss)
     if (!blank) return NY_EBUDGET;
     if (kind == NY_KIND_NAMES) memset(blank, 0, bytes);
     for (size_t i = 0; kind != NY_KIND_NAMES && i < loss->rows; i++) {
-        if (kind == NY_KIND_LABELS) ((double *)blank)[i] = NAN;
-        else ((uint64_t *)blank)[i] = UINT64_MAX;
+        if (kind == NY_KIND_LABELS)
+            ((double *)blank)[i] = NAN;
+        else
+            ((uint64_t *)blank)[i] = UINT64_MAX;
     }
     err = ny_write_record(&r->write, &key, &frame, blank);
     ny_free(r->ctx, blank);
@@ -172,35 +177,23 @@ static int drop_columns(struct repair *r)
 
     if (!r->columns) return NY_OK;
     r->m.flags &= ~(uint32_t)NY_FLAG_COLUMNS;
-    for (uint64_t number = 0; !err && number < ny_column_entries(r->m.d); number++) {
-        struct ny_key key = ny_points_key(NY_KIND_COLUMNS, number);
-
-        err = ny_write_delete(&r->write, &key);
-    }
+    for (uint64_t number = 0; !err && number < ny_column_entries(r->m.d); number++)
+        err = ny_points_delete(&r->write, NY_KIND_COLUMNS, number);
     return err;
 }
 
 static int write_lost(struct repair *r)
 {
-    struct ny_key key = ny_points_key(NY_KIND_LOST, 0);
-    struct ny_frame frame = {.store = r->store->id,
-                             .raw_bytes = (uint32_t)(r->lost.count * sizeof(*r->lost.range)),
-                             .kind = NY_KIND_LOST};
-
     if (!r->lost.count) return NY_OK;
     r->m.flags |= NY_FLAG_LOST;
-    return ny_write_record(&r->write, &key, &frame, r->lost.range);
+    return ny_points_put(&r->write, NY_KIND_LOST, 0, r->lost.range,
+                         r->lost.count * sizeof(*r->lost.range));
 }
 
 /* The digests as they are without the blocks that are gone; an import that was cut short had the
  * old ones, and begins again. */
 static int write_manifest(struct repair *r)
 {
-    struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
-    struct ny_key progress = ny_points_key(NY_KIND_PROGRESS, 0);
-    struct ny_frame frame = {.store = r->store->id,
-                             .raw_bytes = (uint32_t)ny_manifest_bytes(&r->m),
-                             .kind = NY_KIND_MANIFEST};
     uint64_t full = r->m.n / r->m.block_rows;
     int err = NY_OK;
 
@@ -211,29 +204,20 @@ static int write_manifest(struct repair *r)
         uint64_t checksum = 0;
 
         err = ny_write_checksum(&r->write, &block, &checksum);
-        if (b < full) r->m.digest = ny_digest_add(r->m.digest, checksum);
-        else if (r->m.n % r->m.block_rows) r->m.tail_digest = checksum;
+        if (b < full)
+            r->m.digest = ny_digest_add(r->m.digest, checksum);
+        else if (r->m.n % r->m.block_rows)
+            r->m.tail_digest = checksum;
     }
     r->m.txn = mdb_txn_id(r->write.txn);
-    if (!err) err = ny_write_delete(&r->write, &progress);
-    return err ? err : ny_write_record(&r->write, &key, &frame, &r->m);
-}
-
-static int read_manifest(struct repair *r)
-{
-    struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, r->store, r->store->points);
-
+    if (!err) err = ny_points_delete(&r->write, NY_KIND_PROGRESS, 0);
     if (err) return err;
-    err = ny_manifest_read(view, &r->m);
-    if (!err) err = ny_lost_read(view, &r->m, &r->lost);
-    end = ny_snapshot_end(view);
-    return err ? err : end;
+    return ny_points_put(&r->write, NY_KIND_MANIFEST, 0, &r->m, ny_manifest_bytes(&r->m));
 }
 
 static int repair_points(struct repair *r)
 {
-    int err = read_manifest(r);
+    int err = ny_manifest_now(r->store, &r->m, &r->lost);
 
     if (!err)
         err = ny_write_begin(&r->write, r->store, r->store->points,
@@ -272,9 +256,8 @@ static int tell(const struct repair *r, ny_repaired_fn *told, void *user)
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < r->losses; i++) {
-        struct ny_repaired done = {.kind = r->loss[i].kind,
-                                   .first_row = r->loss[i].first_row,
-                                   .rows = r->loss[i].rows};
+        struct ny_repaired done = {
+            .kind = r->loss[i].kind, .first_row = r->loss[i].first_row, .rows = r->loss[i].rows};
 
         err = told(user, &done);
     }

@@ -173,6 +173,11 @@ bool ny_write_apart(const struct ny_write *write, const struct ny_key *key, size
 /* A framed value around raw bytes. */
 int ny_write_record(struct ny_write *write, const struct ny_key *key, const struct ny_frame *frame,
                     const void *raw);
+/* Writes so many bytes as the record of a kind in points/, or as its entry of this number. */
+int ny_points_put(struct ny_write *write, enum ny_kind kind, uint64_t number, const void *raw,
+                  size_t bytes);
+/* Deletes such an entry, of a staged kind as well, which may be absent. */
+int ny_points_delete(struct ny_write *write, unsigned kind, uint64_t number);
 /* Deletes an entry, which may be absent. */
 int ny_write_delete(struct ny_write *write, const struct ny_key *key);
 /* Bytes of a stored value, the checksum in its header; 0 where there is none. */
@@ -416,6 +421,8 @@ int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const 
 const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *manifest);
 /* Like ny_manifest_fetch(), but sets the error. */
 int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest);
+/* Reads it in a view of its own, with the rows that are lost; NULL: these are not wanted. */
+int ny_manifest_now(struct ny_store *store, struct ny_manifest *manifest, struct ny_lost *lost);
 /* The statistics record, header and cells, into room for all of it. */
 int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *record);
 /* The sum of the norms of n rows; false: none is kept of them. *wrong: it is damaged; NULL: it is

@@ -65,19 +65,12 @@ static int refuse_jobs(struct ny_store *store)
     return err;
 }
 
+/* A note that is damaged is done without. */
 static int read_before(struct truncation *t)
 {
-    struct ny_store *store = t->ingest->store;
-    const char *wrong; /* a note that is damaged is done without */
-    struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int err = ny_manifest_now(t->ingest->store, &t->before, &t->lost);
 
-    if (err) return err;
-    err = ny_manifest_read(view, &t->before);
-    if (!err) err = ny_lost_read(view, &t->before, &t->lost);
-    if (!err) err = ny_imports_read(view, &t->imports, &wrong);
-    end = ny_snapshot_end(view);
-    return err ? err : end;
+    return err ? err : ny_points_imports(t->ingest->store, &t->imports);
 }
 
 static int check_rows(const struct truncation *t)
@@ -258,9 +251,6 @@ static int cut_notes(struct truncation *t)
 static int write_all(struct truncation *t)
 {
     struct ny_ingest *ingest = t->ingest;
-    struct ny_key lost = ny_points_key(NY_KIND_LOST, 0);
-    struct ny_key progress = ny_points_key(NY_KIND_PROGRESS, 0);
-    struct ny_key source = ny_points_key(NY_KIND_SOURCE, ingest->first_block);
     struct ny_manifest now;
     int err = ny_ingest_write_begin(ingest);
 
@@ -272,9 +262,10 @@ static int write_all(struct truncation *t)
     }
     if (!err) err = ny_ingest_put_records(ingest, &now);
     if (!err) err = cut_notes(t);
-    if (!err && t->source_goes) err = ny_write_delete(&ingest->write, &source);
-    if (!err) err = ny_write_delete(&ingest->write, &lost);
-    if (!err) err = ny_write_delete(&ingest->write, &progress);
+    if (!err && t->source_goes)
+        err = ny_points_delete(&ingest->write, NY_KIND_SOURCE, ingest->first_block);
+    if (!err) err = ny_points_delete(&ingest->write, NY_KIND_LOST, 0);
+    if (!err) err = ny_points_delete(&ingest->write, NY_KIND_PROGRESS, 0);
     return err ? err : ny_write_commit(&ingest->write);
 }
 

@@ -248,6 +248,23 @@ int ny_write_record(struct ny_write *write, const struct ny_key *key, const stru
     return ny_write_sealed(write, key, &header, raw);
 }
 
+int ny_points_put(struct ny_write *write, enum ny_kind kind, uint64_t number, const void *raw,
+                  size_t bytes)
+{
+    const struct ny_key key = ny_points_key(kind, number);
+    const struct ny_frame frame = {
+        .store = write->store->id, .number = number, .raw_bytes = (uint32_t)bytes, .kind = kind};
+
+    return ny_write_record(write, &key, &frame, raw);
+}
+
+int ny_points_delete(struct ny_write *write, unsigned kind, uint64_t number)
+{
+    const struct ny_key key = ny_points_key(kind, number);
+
+    return ny_write_delete(write, &key);
+}
+
 int ny_write_delete(struct ny_write *write, const struct ny_key *key)
 {
     struct lookup l = {.key = val_of(key)};
@@ -269,7 +286,8 @@ static int next_match(struct ny_write *write, struct ny_key *at, ny_match_fn *ma
     if (!code && key.mv_size <= sizeof(at->data) && match(arg, &key)) {
         at->bytes = key.mv_size;
         memcpy(at->data, key.mv_data, key.mv_size);
-    } else if (!code) code = MDB_NOTFOUND;
+    } else if (!code)
+        code = MDB_NOTFOUND;
     if (cursor) mdb_cursor_close(cursor);
     if (code == MDB_NOTFOUND) return NY_END;
     return code ? ny_env_fail(write->store->ctx, write->env->path, "read", code) : NY_OK;
@@ -364,9 +382,8 @@ static void put_meta_back(const struct kept *kept)
 int ny_write_commit(struct ny_write *write)
 {
     struct ny_key key = ny_pulse_key();
-    struct ny_frame frame = {.kind = NY_KIND_PULSE,
-                             .store = write->store->id,
-                             .raw_bytes = sizeof(write->pulse)};
+    struct ny_frame frame = {
+        .kind = NY_KIND_PULSE, .store = write->store->id, .raw_bytes = sizeof(write->pulse)};
     struct ny_header header;
     MDB_val name = val_of(&key), value = {sizeof(header) + sizeof(write->pulse), NULL};
     struct kept kept;
