@@ -68,13 +68,6 @@ def column_names(context: "Context", function: Any, handle: C.c_void_p) -> Optio
     return names or None
 
 
-def image_of(function: Any, handle: C.c_void_p) -> Tuple[int, bytes]:
-    """Return the status of a function that gives an image, and the image."""
-    image, count = C.c_void_p(), C.c_size_t()
-    status: int = function(handle, C.byref(image), C.byref(count))
-    return status, C.string_at(image, count.value) if status == 0 else b""
-
-
 def _free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) -> None:
     if os.getpid() == pid:
         function(pointer)
@@ -187,7 +180,7 @@ class Context:
         self._drawn_s = 0.0
         self._waiting: Optional[int] = None  # the thread that waits for a call
         self._told: Optional[Set[str]] = None
-        self.holds = False  # it has rows and results, which a forked process has, too
+        self.holds = False  # rows, sums or a model in memory, which a forked process has, too
         self.borrowed: Any = None  # rows that the library reads where they are
         self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
         self._release = free_with(self, lib.ny_context_free, self._pointer, self._heard)
@@ -224,7 +217,7 @@ class Context:
         return self._pointer
 
     def _follow(self) -> None:
-        """Make the handle, or what guards it, anew in a process that was forked."""
+        """Make the handle, or only what guards it, anew in a process that was forked."""
         if os.getpid() == self._pid:
             return
         if self.holds:
@@ -275,7 +268,7 @@ class Context:
         """Have the library forget the rows that it reads where they are."""
         with self.lock:
             lib.ny_give_back(self.pointer)
-        self.borrowed, self.holds = None, False
+        self.borrowed = None
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Make a call that is over in milliseconds."""
@@ -287,10 +280,10 @@ class Context:
 
     def image(self, function: Any, handle: C.c_void_p) -> bytes:
         """Return the image that a function gives, as a copy."""
+        image, count = C.c_void_p(), C.c_size_t()
         with self.lock:
-            status, image = image_of(function, handle)
-            self.check(status)
-            return image
+            self.check(function(handle, C.byref(image), C.byref(count)))
+            return C.string_at(image, count.value)
 
     def like(self) -> "Context":
         """Return another context with the same budget, threads and progress."""

@@ -10,7 +10,7 @@ import numpy as np
 from nystream import _data
 from nystream._append import PathLike, store_of, values_prepared
 from nystream._columns import Columns
-from nystream._context import Context, column_names, free_with, image_of
+from nystream._context import Context, column_names, free_with
 from nystream._lib import NUMBERS, CTable, lib
 from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Report
 
@@ -39,14 +39,10 @@ class Model:
     _sparse = False  # these are names of sparse rows, which may lack some
 
     def __init__(self, context: Context, function: Any, *arguments: Any) -> None:
-        self._context = context
-        self._take(function, *arguments)
-
-    def _take(self, function: Any, *arguments: Any) -> None:
         """Keep the model that a function of the library makes."""
-        context, pointer = self._context, C.c_void_p()
+        self._context, pointer = context, C.c_void_p()
         context.run(function, C.byref(pointer), context.pointer, *arguments)
-        self._pid, self._pointer = os.getpid(), pointer
+        context.holds, self._pointer = True, pointer
         self._release = free_with(self, lib.ny_model_free, pointer, context)
         self.column_names = column_names(context, lib.ny_model_column_names, pointer)
         self._sparse = self.report["format"] == "sparse"
@@ -76,25 +72,13 @@ class Model:
 
     def to_bytes(self) -> bytes:
         """Return the model as bytes, the contents of a .nym file."""
-        handle = self._handle()  # before the context, which it may replace
-        return self._context.image(lib.ny_model_image, handle)
-
-    def _handle(self) -> C.c_void_p:
-        """Return the handle; a process that was forked makes its own of the bytes."""
-        if os.getpid() != self._pid:
-            inherited, self._context = self._context, Context(self._context.memory,
-                                                              self._context.threads)
-            status, image = image_of(lib.ny_model_image, self._pointer)
-            inherited.check(status)
-            self._take(lib.ny_model_load, image, len(image))
-        return self._pointer
+        return self._context.image(lib.ny_model_image, self._pointer)
 
     def save(self, file: PathLike) -> None:
         """Write a .nym file; one of that name is replaced when all of it is on the disk."""
-        handle = self._handle()  # before the context, which it may replace
         is_pipe = os.path.exists(file) and not os.path.isfile(file)
         target = file if is_pipe else os.path.realpath(file)  # so that a link stays one
-        self._context.run(lib.ny_model_save_file, handle, os.fsencode(target))
+        self._context.run(lib.ny_model_save_file, self._pointer, os.fsencode(target))
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"image": self.to_bytes(), "context": self._context, "solution": self.solution,
@@ -114,8 +98,7 @@ class Model:
         trace_error, and certificate; all but the map are None or empty where the fit had no
         errors, and in files of before 1.1.2.
         """
-        handle = self._handle()  # before the context, which it may replace
-        return Report(self._context.report(lib.ny_model_report, handle, long=False))
+        return Report(self._context.report(lib.ny_model_report, self._pointer, long=False))
 
     component_errors: Any = COMPONENT_ERRORS
     trace_error: Optional[float] = TRACE_ERROR
@@ -123,12 +106,12 @@ class Model:
     @property
     def dimensions(self) -> int:
         """Columns of the rows that it places."""
-        return int(lib.ny_model_dimensions(self._handle()))
+        return int(lib.ny_model_dimensions(self._pointer))
 
     @property
     def components(self) -> int:
         """Columns of the embedding."""
-        return int(lib.ny_model_components(self._handle()))
+        return int(lib.ny_model_components(self._pointer))
 
     def __repr__(self) -> str:
         report = self.report
@@ -164,6 +147,5 @@ class Model:
                                self._place, nan)
 
     def _place(self, table: CTable, places: Any) -> None:
-        handle = self._handle()  # before the context, which it may replace
-        self._context.run(lib.ny_model_place, handle, C.byref(table),
+        self._context.run(lib.ny_model_place, self._pointer, C.byref(table),
                           NUMBERS[places.dtype.name], places.ctypes.data, 0)

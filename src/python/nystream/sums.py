@@ -12,7 +12,7 @@ from nystream import _data, _lib
 from nystream._append import PathLike
 from nystream._batch import joined, make_batch
 from nystream._columns import Columns, columns_of
-from nystream._context import Context, ProgressOption, column_names, free_with, image_of
+from nystream._context import Context, ProgressOption, column_names, free_with
 from nystream._data import Batch
 from nystream._errors import DataError, renamed
 from nystream._labels import Names
@@ -94,19 +94,8 @@ class Sums:
                 context.call(lib.ny_sums_new, C.byref(pointer), context.pointer, options)
         if self._release is not None:
             self._release()  # frees the sums that these take the place of
-        self._pid, self._pointer = os.getpid(), pointer
+        context.holds, self._pointer = True, pointer
         self._release = free_with(self, lib.ny_sums_free, pointer, context)
-
-    def _after_fork(self) -> None:
-        """Make sums of the bytes of these in a process that was forked, with a lock of its own.
-
-        `_pointer` is theirs while the lock is held: an add that fails takes sums from before it.
-        """
-        if os.getpid() != self._pid:
-            inherited, model = self._context, self._model
-            image = image_of(lib.ny_sums_image, self._pointer)[1]
-            self._begin(Context(inherited.memory, inherited.threads), image or None)
-            self._model = model
 
     def _learn_columns(self, whose: str) -> None:
         """Take the names of columns from the rows that are summed up, where none are known."""
@@ -128,7 +117,6 @@ class Sums:
 
     def to_bytes(self) -> bytes:
         """Return the sums as bytes, for a file or a message; UsageError without rows."""
-        self._after_fork()
         with self._context.lock:  # an add that fails takes another handle
             return self._context.image(lib.ny_sums_image, self._pointer)
 
@@ -155,7 +143,6 @@ class Sums:
     @property
     def report(self) -> Report:
         """Figures: rows, and once there are some parts, landmarks, d, dtype, map, kernel, …"""
-        self._after_fork()
         with self._context.lock:
             return Report(self._context.report(lib.ny_sums_report, self._pointer, long=False))
 
@@ -203,7 +190,6 @@ class Sums:
         first, second = next(pieces, None), next(pieces, None)
         if first is None:
             return self
-        self._after_fork()
         known = self._columns
         # Another thread waits: an add that fails takes back whatever came since it began.
         with self._context.lock:
@@ -296,7 +282,6 @@ class Sums:
         UsageError where it was added before, or is of other landmarks or options.
         """
         path = store.path if isinstance(store, Store) else Path(store)
-        self._after_fork()
         with self._context.lock:
             self._model = None
             self._context.run(lib.ny_sums_add_result, self._pointer, os.fsencode(path),
@@ -310,8 +295,6 @@ class Sums:
         UsageError, with nothing changed, where they are of other landmarks or options, or have a
         part in common.
         """
-        self._after_fork()
-        other._after_fork()
         first, second = sorted((self._context, other._context), key=id)
         with first.lock, second.lock:
             self._model = None
@@ -341,7 +324,6 @@ class Sums:
         NumericError
             Sums in float32 are too coarse; make them again with precision="f64".
         """
-        self._after_fork()
         # The next solution has the rows that another thread adds meanwhile.
         with self._context.lock:
             if self._model is None:
