@@ -218,20 +218,10 @@ class Appends:
         try:
             return int(self._report(lib.ny_store_report)["n"])
         except (FileError, StoreError):
-            if not self._is_begun():
+            was_killed = (self.path / "locks" / "create.lock").exists()
+            if (self.path / "points").exists() and not was_killed:
                 raise
         return 0
-
-    def _is_begun(self) -> bool:
-        """Return whether there is less than a store, as a killed creation leaves it."""
-        def has(name: str) -> bool:
-            return (self.path / name).exists()
-
-        if has("shards") or has("points") and has("results"):
-            return False
-        if has("points") or has("results"):  # the other one may be lost
-            return has("locks/create.lock") or has("results.new")
-        return True
 
     @property
     def _prepares(self) -> Optional[str]:
