@@ -6,14 +6,13 @@ import ctypes as C
 import glob as globbing
 import os
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from nystream import _lib
 from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context
 from nystream._errors import DataError, FileError, StoreError, renamed
 from nystream._h5ad import is_read_here
-from nystream._labels import label_column
 from nystream._lib import lib
 from nystream._options import Options, are_of_files
 from nystream._sources import are_files, is_for_library, is_path
@@ -36,13 +35,6 @@ def store_of(X: Any) -> Optional["Appends"]:
     if isinstance(X, Part):
         return Store(X._points_of) if X._points_of else None
     return X if isinstance(X, Store) else None
-
-
-def _has_column_here(X: Any, labels: str, options: Dict[str, Any]) -> bool:
-    """Return whether labels= names a column of an .h5ad that Python reads, and no file."""
-    if Path(labels).is_file() or are_of_files(options) or "shards" in options:
-        return False
-    return is_read_here(X)
 
 
 class Appends:
@@ -101,9 +93,12 @@ class Appends:
             On Ctrl-C; of rows that come in pieces it says whether they were added.
         """
         named = isinstance(labels, str)
-        here = named and _has_column_here(X, labels, options)
-        if are_files(X) and is_path(labels) and not here:
-            return self._append_labelled(X, labels, options)
+        if are_files(X) and is_path(labels):
+            if Path(labels).is_file():
+                return self.append_files(X, labels=labels, **options)
+            if not named or are_of_files(options) or "shards" in options or not is_read_here(X):
+                with renamed({"label_column": "labels"}):
+                    return self.append_files(X, label_column=labels, **options)
         if are_files(X) and labels is None and (
                 not is_path(X) or is_for_library(X) or are_of_files(options)):
             return self.append_files(X, **options)
@@ -115,7 +110,8 @@ class Appends:
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
         whole, found = (there.read(X, labels) if columns is None
                         else there.read_named(X, labels, columns))
-        with self._seen_anew(), self._reading(options) as pointer:
+        # Rows are seen anew behind this, also where Ctrl-C came when they were added.
+        with contextlib.closing(self._view), self._reading(options) as pointer:
             if not whole:
                 return self._append_batches(found, pointer)
             batch = next(found)
@@ -127,14 +123,9 @@ class Appends:
 
     def _label_column(self) -> Optional[str]:
         """Return the column that the last labels were in, as far as it is known."""
-        return label_column(self._report(lib.ny_store_report)) if self._has_rows() else None
-
-    def _append_labelled(self, files: Any, labels: PathLike, options: Dict[str, Any]) -> Report:
-        """Append rows of files, whose labels are in a file of their own, or else in a column."""
-        if Path(labels).is_file():
-            return self.append_files(files, labels=labels, **options)
-        with renamed({"label_column": "labels"}):
-            return self.append_files(files, label_column=labels, **options)
+        imports = self._report(lib.ny_store_report)["imports"] if self._has_rows() else None
+        known = [each["label_column"] for each in imports or [] if each["label_column"]]
+        return known[-1] if known else None
 
     def _reading(self, options: Dict[str, Any]) -> Options:
         """Return the options of an import, which takes the budget that open() was given.
@@ -143,14 +134,6 @@ class Appends:
         """
         groups = _lib.IMPORT | (_lib.EMBED if self._is_held else 0)
         return Options(self._context, groups, {"memory": self._context.memory, **options})
-
-    @contextlib.contextmanager
-    def _seen_anew(self) -> Iterator[None]:
-        """Look at the rows anew behind this block, also where Ctrl-C came when they were added."""
-        try:
-            yield
-        finally:
-            self._view.close()
 
     def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
         """Append batch by batch; what fails leaves the store as it was."""
@@ -191,7 +174,7 @@ class Appends:
         dealt = "shards" in options  # to a new store, or to one that has some of its shards
         if not dealt and self._has_rows():
             options = {"append": True, **options}
-        with self._seen_anew(), self._reading(options) as pointer:
+        with contextlib.closing(self._view), self._reading(options) as pointer:
             return self._report(lib.ny_import, array, len(names), pointer)
 
     @property

@@ -182,7 +182,7 @@ class Context:
         self._told: Optional[Set[str]] = None
         self.holds = False  # rows, sums or a model in memory, which a forked process has, too
         self.borrowed: Any = None  # rows that the library reads where they are
-        self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
+        self.check(lib.ny_context_new(C.byref(self._pointer)))
         self._release = free_with(self, lib.ny_context_free, self._pointer, self._heard)
         lib.ny_context_set_log(self._pointer, self._heard.log_fn, None)
         lib.ny_context_set_progress(self._pointer, self._heard.progress_fn, None)
@@ -245,14 +245,11 @@ class Context:
 
     def check(self, status: int) -> None:
         """Raise the exception of a status that is not 0."""
-        self._check(status, self._pointer)
-
-    def _check(self, status: int, pointer: C.c_void_p) -> None:
         if status:  # no variable may hold the error: its traceback would hold this frame, and so on
-            raise self._error_of(status, pointer)
+            raise self._error_of(status)
 
-    def _error_of(self, status: int, pointer: C.c_void_p) -> NystreamError:
-        said = lib.ny_context_error(pointer).contents
+    def _error_of(self, status: int) -> NystreamError:
+        said = lib.ny_context_error(self._pointer).contents
         message = said.message.decode(errors="replace") if said.message else ""
         error = error_of(status, message)
         error.kind = lib.ny_status_kind(status).decode()

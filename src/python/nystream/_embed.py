@@ -146,39 +146,29 @@ def plan(X: Union[Tuple[int, int], Any], *, dtype: Any = None,
         return Plan(context.report(lib.ny_plan, context.pointer, None, pointer))
 
 
-def _refuse_plan(X: Any, context: Context, options: Mapping[str, Any]) -> Optional[BudgetError]:
-    """Return the error of a fit of X that the budget has no room for; None if it has, or no shape.
-
-    Options that a plan does not take are told when the fit itself meets them.
-    """
-    try:
-        planned = plan(X, memory=context.memory_bytes, threads=context.threads, **options)
-    except (NystreamError, TypeError, ValueError):
-        return None
-    if planned.fits:
-        return None
-    least = int(planned.memory_min_bytes)
-    return budget_error(
-        f"this fit needs {least} bytes ({least / 2 ** 20:.1f} MiB), but the budget is "
-        f'{context.memory_bytes / 2 ** 20:.1f} MiB; give memory="{(least >> 20) + 1}M"', least)
-
-
 @contextlib.contextmanager
 def refused_with_least(X: Any, context: Context,
                        options: Optional[Mapping[str, Any]]) -> Iterator[None]:
     """Refuse rows that find no room in the budget with the least budget of their fit.
 
-    The error stays as it is without options, and where the fit has room.
+    The error stays as it is without options, and where the fit has room. Options that a plan does
+    not take are told when the fit itself meets them.
     """
-    error = None
+    budget = context.memory_bytes
     try:
         yield
+        return
     except BudgetError:
-        error = None if options is None else _refuse_plan(X, context, options)
-        if error is None:
+        planned = None
+        with contextlib.suppress(NystreamError, TypeError, ValueError):
+            if options is not None:
+                planned = plan(X, memory=budget, threads=context.threads, **options)
+        if planned is None or planned.fits:
             raise
-    if error is not None:
-        raise error
+    least = int(planned.memory_min_bytes)
+    raise budget_error(
+        f"this fit needs {least} bytes ({least / 2 ** 20:.1f} MiB), but the budget is "
+        f'{budget / 2 ** 20:.1f} MiB; give memory="{(least >> 20) + 1}M"', least)
 
 
 @contextlib.contextmanager

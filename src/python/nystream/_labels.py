@@ -40,12 +40,6 @@ class Labels(NamedTuple):
         return self._replace(values=self.values[first:end])
 
 
-def label_column(store: Any) -> Optional[str]:
-    """Return the column that the last labels were in, as far as the report of a store says it."""
-    known = [each["label_column"] for each in store["imports"] or [] if each["label_column"]]
-    return known[-1] if known else None
-
-
 def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
     """Return labels of any kind; rows None: any number of them.
 

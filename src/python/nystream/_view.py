@@ -26,13 +26,6 @@ class Shape(NamedTuple):
     dtype: "np.dtype[Any]"
 
 
-def _is_another_fit(seen: Report, now: Report) -> bool:
-    """Return whether a report is of another fit than one that was seen before."""
-    if seen.get("status") != "done" or (now.get("updates") or 0) > (seen.get("updates") or 0):
-        return False
-    return any(seen.get(key) != now.get(key) for key in ("total_seconds", "n", "updates"))
-
-
 class View:
     """The points of a store, or a result, as they are at the first look.
 
@@ -97,7 +90,9 @@ class View:
             self._open()
             now = Report(self._context.report(lib.ny_result_report, self._context.pointer,
                                               self.path, self.name.encode(), long=False))
-            if _is_another_fit(seen, now):
+            is_later = (now.get("updates") or 0) > (seen.get("updates") or 0)
+            if seen.get("status") == "done" and not is_later and any(
+                    seen.get(key) != now.get(key) for key in ("total_seconds", "n", "updates")):
                 self.close()
                 raise usage_error(f"'{self.name}' in {os.fsdecode(self.path)} was fitted anew, "
                                   "updated or removed since it was opened; open it again")
@@ -165,23 +160,22 @@ class View:
         `entries` are those of all points, which may be more than memory holds: room is made for
         some more than rows have on the average, and for more of rows that are fuller.
         """
-        with self._in_use:
-            room = min(entries, 1024 + 2 * entries * count // max(1, self.shape("points").rows))
-            while True:
-                try:
-                    return self._read_sparse_into(room, first, count)
-                except UsageError:
-                    if room == entries:
-                        raise
-                    room = min(entries, 4 * room)
-
-    def _read_sparse_into(self, entries: int, first: int, count: int) -> Tuple[Any, Any, Any]:
-        """Return the same, UsageError where there are more entries; `_in_use` is held."""
         starts = np.zeros(count + 1, dtype=np.uint64)
-        columns = np.empty(entries, dtype=np.uint32)
-        values = np.empty(entries, dtype=self.shape("points").dtype)
-        room = _lib.CCsrRoom(starts.ctypes.data, columns.ctypes.data, values.ctypes.data, entries)
-        self._context.run(lib.ny_view_read_sparse, self._open(), first, count, C.byref(room))
+        with self._in_use:
+            shape = self.shape("points")
+            most = min(entries, 1024 + 2 * entries * count // max(1, shape.rows))
+            while True:
+                columns, values = np.empty(most, np.uint32), np.empty(most, shape.dtype)
+                room = _lib.CCsrRoom(starts.ctypes.data, columns.ctypes.data, values.ctypes.data,
+                                     most)
+                try:
+                    self._context.run(lib.ny_view_read_sparse, self._open(), first, count,
+                                      C.byref(room))
+                    break
+                except UsageError:  # there are more
+                    if most == entries:
+                        raise
+                    most = min(entries, 4 * most)
         used = int(starts[-1])
         return values[:used], columns[:used].astype(np.int64), starts.astype(np.int64)
 
