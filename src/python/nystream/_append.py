@@ -108,8 +108,7 @@ class Appends:
         elif labels is None:
             X, labels = take_known(X, self._label_column)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
-        whole, found = (there.read(X, labels) if columns is None
-                        else there.read_named(X, labels, columns))
+        whole, found = there.read(X, labels, columns)
         # Rows are seen anew behind this, also where Ctrl-C came when they were added.
         with contextlib.closing(self._view), self._reading(options) as pointer:
             if not whole:

@@ -78,6 +78,8 @@ def csr_matrix(*given: Any, **named: Any) -> Any:
 
 def joined(parts: Sequence[Any], axis: int = 0) -> Any:
     """Join arrays or matrices of rows; with axis=1, of columns of the same rows."""
+    if len(parts) == 1:
+        return parts[0]
     if not any(map(is_sparse, parts)):
         return np.concatenate(parts, axis=axis)
     import scipy.sparse

@@ -32,21 +32,23 @@ class Columns(NamedTuple):
     sparse: bool = False
     what: str = "X"
 
-    def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
+    def read(self, X: Any, labels: Any = None, names: Any = None) -> Tuple[bool, Iterator[Batch]]:
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
 
-        Further columns that a frame, an AnnData or its file has are left out.
-        DataError where one of these is missing. Batches have the names that X has.
+        Further columns that a frame, an AnnData or its file has are left out. Batches have the
+        names that X has, or `names` where columns have none. DataError where a column is missing.
         """
-        whole, found = self._read(X, labels)
-        return whole, _data.named(X, found, self.names)
-
-    def _read(self, X: Any, labels: Any) -> Tuple[bool, Iterator[Batch]]:
+        order, known = None, None if names is None else _names_given(X, names)
         if is_frame(X):
-            return _data.batches(self.select(X), labels)
-        order = None if self.names is None else self._order(X)
+            X = self.select(X)
+        elif self.names is not None:
+            order = self._order(X, known or _data.column_names(X))
         whole, found = _data.batches(X, labels, self._arrange)
-        return (whole, found) if order is None else (False, _take(found, order))
+        if known is not None:
+            found = _name(found, known)
+        if order is not None:
+            whole, found = False, _take(found, order, Names(self.names))
+        return whole, _data.named(X, found, self.names)
 
     def _arrange(self, pieces: Iterable[Any]) -> Iterator[Any]:
         """Give pieces of rows with these columns; where they have no names, with the first's."""
@@ -55,25 +57,6 @@ class Columns(NamedTuple):
             yield columns.select(piece)
             if columns.names is None:
                 columns = Columns(_data.column_names(_rows_of(piece)), "the first piece")
-
-    def read_named(self, X: Any, labels: Any, names: Any) -> Tuple[bool, Iterator[Batch]]:
-        """Read rows without names of columns, whose columns have these names."""
-        if _data.column_names(X) is not None:
-            raise usage_error("column_names= names the columns of arrays and sparse matrices, but "
-                              "X has names of its own; leave it out", "column_names")
-        if isinstance(names, (str, os.PathLike)):
-            raise usage_error("column_names= is a list of names for rows in memory; it is a file "
-                              "with one name a line only for rows of a file", "column_names")
-        known = [str(name) for name in names]
-        shape: Tuple[int, ...] = tuple(getattr(X, "shape", ()))
-        if len(shape) == 2:
-            _check_count(known, shape[1])
-        whole, found = _data.batches(X, labels)
-        found = _name(found, known)
-        order = None if self.names is None else self._find(X, known)
-        if order is None:
-            return whole, found
-        return False, _name(_take(found, order), self.names or [])
 
     def batches(self, X: Any) -> Iterator[Batch]:
         """Read rows without labels."""
@@ -88,18 +71,16 @@ class Columns(NamedTuple):
             return (self.select(piece[0]), *piece[1:])
         if self.names is None or not (is_frame(piece) or _data.is_cells(piece)):
             return piece
-        complete = self._replace(sparse=False)
-        return piece if complete._order(piece) is None else choose(piece, self.names)
+        order = self._replace(sparse=False)._order(piece, _data.column_names(piece))
+        return piece if order is None else choose(piece, self.names)
 
-    def _order(self, X: Any) -> Optional[List[int]]:
-        """Return where these columns are in X; None where they stand so, or X has no names."""
-        found = _data.column_names(X)
-        return None if found is None else self._find(X, found)
+    def _order(self, X: Any, found: Optional[List[str]]) -> Optional[List[int]]:
+        """Return where these columns are among those found in X; None where they stand so.
 
-    def _find(self, X: Any, found: List[str]) -> Optional[List[int]]:
-        """Return where these columns are among those found in X; None where they stand so."""
-        names = self.names or []
-        if found == names:
+        So they are taken where X or these have no names.
+        """
+        names = self.names
+        if names is None or found is None or found == names:
             return None
         places = {name: place for place, name in enumerate(found)}
         lost = [name for name in names if name not in places]
@@ -115,6 +96,21 @@ class Columns(NamedTuple):
             raise DataError(f"{self.what} has other columns than {self.whose}, and some share a "
                              "name, so their order is not known; give them in the same order")
         return [places.get(name, ABSENT) for name in names]
+
+
+def _names_given(X: Any, names: Any) -> List[str]:
+    """Return names for the columns of X; UsageError where it has some, or another number."""
+    if _data.column_names(X) is not None:
+        raise usage_error("column_names= names the columns of arrays and sparse matrices, but "
+                          "X has names of its own; leave it out", "column_names")
+    if isinstance(names, (str, os.PathLike)):
+        raise usage_error("column_names= is a list of names for rows in memory; it is a file "
+                          "with one name a line only for rows of a file", "column_names")
+    known = [str(name) for name in names]
+    shape: Tuple[int, ...] = tuple(getattr(X, "shape", ()))
+    if len(shape) == 2:
+        _check_count(known, shape[1])
+    return known
 
 
 def _check_count(names: List[str], columns: int) -> None:
@@ -215,8 +211,8 @@ def _rows_of(piece: Any) -> Any:
     return piece[0] if _data.has_labels(piece) else piece
 
 
-def _take(found: Iterator[Batch], order: List[int]) -> Iterator[Batch]:
-    """Give the columns that are listed, in their order, some rows at a time."""
+def _take(found: Iterator[Batch], order: List[int], names: Names) -> Iterator[Batch]:
+    """Give the columns that are listed, in their order and with names, some rows at a time."""
     places = np.array(order)
     beside = int(ABSENT in order)  # a column without values, the last one
     for batch in found:
@@ -225,4 +221,4 @@ def _take(found: Iterator[Batch], order: List[int]) -> Iterator[Batch]:
             end = min(first + step, batch.rows)
             labels = batch.labels and batch.labels.piece(first, end)
             piece = batch._replace(columns=batch.columns + beside).piece(first, end)
-            yield make_batch(piece[:, places], labels)
+            yield make_batch(piece[:, places], labels)._replace(column_names=names)

@@ -76,17 +76,13 @@ def _are_rows(X: Any) -> bool:
 
 def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
     """Read one piece of an iterator, with the names that it has."""
-    return named(piece, _batches_of(unwrap(piece), labels), None)
-
-
-def _batches_of(rows: Any, labels: Any) -> Iterator[Batch]:
+    rows, found = unwrap(piece), None
     if is_arrow(rows) and not hasattr(rows, "iloc"):
         found = map(make_batch, arrow_rows(rows))
-        yield from found if labels is None else _labelled(found, labels)
+        found = found if labels is None else _labelled(found, labels)
     elif is_sparse(rows) or not hasattr(rows, "shape"):
-        yield make_batch(rows, labels)
-    else:
-        yield from _slices(rows, labels)
+        found = iter([make_batch(rows, labels)])
+    return named(piece, found or _slices(rows, labels), None)
 
 
 def has_labels(piece: Any) -> bool:
@@ -235,11 +231,6 @@ def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterato
         first += batch.rows
         yield batch._replace(row_names=of_rows or batch.row_names,
                              column_names=of_columns or batch.column_names)
-
-
-def table_of(X: Any) -> Batch:
-    """Make one batch of rows that are in memory: an array, a matrix, a frame, or a list of rows."""
-    return make_batch(unwrap(X))
 
 
 def _finite_rows(batch: Batch) -> Any:

@@ -354,7 +354,9 @@ class StoreEstimator(RowsEstimator):
             is_f64 = getattr(rows, "dtype", None) == np.float64
             options = {"precision": "f64" if is_f64 else "f32", **options}
         with refused_with_least(rows, context, options):
-            self._append(store, rows)
+            names = getattr(self, "feature_names_in_", None)
+            known = names is None or _data.column_names(rows) is not None
+            store.append(rows, **({} if known else {"column_names": names}))
         return store
 
     def _with_limits(self, store: Store) -> Store:
@@ -365,12 +367,6 @@ class StoreEstimator(RowsEstimator):
         return Store._of(store.path, Context(
             given.memory if self.memory is None else self.memory,
             given.threads if threads is None else threads, self.verbose or given.progress))
-
-    def _append(self, store: Store, rows: Any) -> None:
-        """Append rows, whose columns have the names that those of X have."""
-        names = getattr(self, "feature_names_in_", None)
-        known = names is None or _data.column_names(rows) is not None
-        store.append(rows, **({} if known else {"column_names": names}))
 
     def _keep(self, result: Result) -> None:
         """Keep what the attributes and transform() need of the result."""

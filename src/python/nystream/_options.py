@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Tuple
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._batch import csr_matrix
+from nystream._batch import csr_matrix, make_batch
 from nystream._columns import listed
 from nystream._context import Context, spell_limit
 from nystream._errors import usage_error
@@ -84,7 +84,7 @@ class Options:
         elif option and not option.groups & (self._groups | always):
             raise usage_error(f"{spelled}= is an option of another call", spelled)
         if name in TABLES and not isinstance(value, (str, os.PathLike)):
-            batch = _data.table_of(TABLES[name](value))
+            batch = make_batch(_data.unwrap(TABLES[name](value)))
             table = batch.table(spelled)
             self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
                                                          C.byref(table)))
@@ -164,14 +164,15 @@ def features_of(features: Any, names: Callable[[], Optional[Sequence[str]]],
     if given.dtype.kind == "b" and given.shape != (columns(),):
         raise usage_error(f"features= is a mask of shape {given.shape}, but there are "
                           f"{columns()} columns", "features")
-    if not _are_names(given):
+    wanted = given.tolist()
+    are_names = given.ndim == 1 and wanted and all(isinstance(name, str) for name in wanted)
+    if not are_names:
         return features
     known = names()
     if known is None:
         raise usage_error("features= has names, but the columns have none; give the numbers of "
                           "the columns, or a mask", "features")
     places = {str(name): place for place, name in enumerate(known)}
-    wanted = list(map(str, given.tolist()))
     lost = [name for name in wanted if name not in places]
     if lost:
         raise usage_error(f"features= has {len(lost)} of {len(wanted)} names that no column has: "
@@ -180,13 +181,6 @@ def features_of(features: Any, names: Callable[[], Optional[Sequence[str]]],
         raise usage_error("features= has names, but some columns share one; give the numbers of "
                           "the columns, or a mask", "features")
     return np.array([places[name] for name in wanted])
-
-
-def _are_names(given: Any) -> bool:
-    """Return whether an array has one dimension and holds words alone."""
-    if given.ndim != 1 or not given.size:
-        return False
-    return given.dtype.kind == "U" or all(isinstance(name, str) for name in given.tolist())
 
 
 # Options whose file may be an array, each with what makes a table of it.

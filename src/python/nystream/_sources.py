@@ -220,5 +220,4 @@ def dask_blocks(X: Any) -> Iterator[Any]:
 
     _batch.check_shape(X.shape)
     for i in range(X.numblocks[0]):
-        parts = compute(*(X.blocks[i, j] for j in range(X.numblocks[1])))
-        yield parts[0] if len(parts) == 1 else _batch.joined(parts, 1)
+        yield _batch.joined(compute(*(X.blocks[i, j] for j in range(X.numblocks[1]))), 1)

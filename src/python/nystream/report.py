@@ -132,17 +132,13 @@ def show_lines(values: Dict[str, Any]) -> str:
     told = {key: _show(value) for key, value in values.items()
             if value is not None and value != [] and key != "reasons"}
     width = max(map(len, told), default=0)
-    return "\n".join([f"{key:{width}}  {text}" for key, text in told.items()]
-                     + _reason_lines(values.get("reasons") or {}))
-
-
-def _reason_lines(reasons: Dict[str, str]) -> List[str]:
-    """Spell each reason once, with the figures that lack for it; not of those not asked for."""
-    lacking: Dict[str, List[str]] = {}
-    for key, reason in reasons.items():
+    lines = [f"{key:{width}}  {text}" for key, text in told.items()]
+    lacking: Dict[str, List[str]] = {}  # figures by the reason that they lack for
+    for key, reason in (values.get("reasons") or {}).items():
         if not reason.startswith("not asked for"):
             lacking.setdefault(reason, []).append(key)
-    return [f"no {', '.join(keys)}: {reason}" for reason, keys in lacking.items()]
+    return "\n".join([*lines, *(f"no {', '.join(keys)}: {reason}"
+                                for reason, keys in lacking.items())])
 
 
 def _html_table(values: Dict[str, Any]) -> str:

@@ -76,7 +76,7 @@ class Sums:
         if landmarks is None or is_path(landmarks):
             return landmarks
         self._columns = columns_of(landmarks, "the table of landmarks")
-        batch = _data.table_of(landmarks)
+        batch = make_batch(_data.unwrap(landmarks))
         rows = self._convert(batch.piece(0, batch.rows))
         self._dtype = self._dtype or rows.dtype
         return rows.astype(self._dtype)
@@ -225,23 +225,16 @@ class Sums:
             raise
 
     def _put(self, batch: Batch, part: str) -> None:
-        self._check_columns(batch, part)
+        points: Any = self._options.get("landmarks_points")
+        wanted = points.shape[1] if hasattr(points, "shape") else self.report.get("d")
+        if wanted not in (None, batch.columns):  # the library sees an option, and a store
+            raise DataError(f"{part} has {batch.columns} columns, but the landmarks {wanted}")
         if self._columns.names is not None:
             batch = batch._replace(column_names=Names(self._columns.names))
         table = batch.table(part)
         with self._context.lock, renamed(PARAMETERS):
             self._model = None
             self._context.run(lib.ny_sums_add, self._pointer, C.byref(table))
-
-    def _check_columns(self, batch: Batch, part: str) -> None:
-        """DataError where rows have another number of columns than the landmarks, if it is known.
-
-        The library sees landmarks as an option, and rows as a store.
-        """
-        points: Any = self._options.get("landmarks_points")
-        wanted = points.shape[1] if hasattr(points, "shape") else self.report.get("d")
-        if wanted not in (None, batch.columns):
-            raise DataError(f"{part} has {batch.columns} columns, but the landmarks {wanted}")
 
     def _pieces(self, X: Any) -> Iterator[Batch]:
         """Read rows in pieces of about BATCH_BYTES, in the type that is summed up."""
@@ -261,10 +254,10 @@ class Sums:
                 kept.append(self._convert(batch.piece(at, end)))
                 size += held * (end - at) // batch.rows
                 if size >= BATCH_BYTES or end < batch.rows:
-                    yield _join(kept)
+                    yield make_batch(joined(kept))
                     kept, size = [], 0
         if kept:
-            yield _join(kept)
+            yield make_batch(joined(kept))
 
     def _convert(self, rows: Any) -> Any:
         """Convert rows to the type of the sums; ValueError where that cannot hold them."""
@@ -348,8 +341,3 @@ def _as_dtype(dtype: Any) -> "np.dtype[Any]":
         raise ValueError(f"dtype={dtype!r} is not a type of rows; give one of "
                          f"{', '.join(DTYPES.values())}")
     return found
-
-
-def _join(pieces: List[Any]) -> Batch:
-    """Make one batch of pieces of rows."""
-    return make_batch(pieces[0] if len(pieces) == 1 else joined(pieces))
