@@ -42,25 +42,21 @@ def _parse(arguments: List[str]) -> Dict[str, Any]:
     return vars(parser.parse_args(arguments))
 
 
-def _import(store: Store, files: List[str], append: bool = False,
-            label_column: Optional[str] = None, **options: Any) -> None:
-    others = [file for file in files if Path(file).suffix not in SUFFIXES]
-    if others:
-        raise usage_error(f"{others[0]} is none of {', '.join(SUFFIXES)}; see nystream import")
-    if not append and store._has_rows():
-        raise usage_error(f"{store.path} has rows already; --append adds to them", "append")
-    report = store.append(_batches(files, label_column), **options)
-    print(f"nystream: {report.rows:,} rows of {report.d:,} columns imported", file=sys.stderr)
-
-
 def main() -> int:
     """Run the command, and return its exit code."""
     if sys.argv[1:2] != ["import"]:
         print(__doc__, file=sys.stderr)
         return 2
-    given = _parse(sys.argv[2:])
+    options = _parse(sys.argv[2:])
+    store, files = Store(options.pop("store")), options.pop("files")
+    others = [file for file in files if Path(file).suffix not in SUFFIXES]
     try:
-        _import(Store(given.pop("store")), **given)
+        if others:
+            raise usage_error(f"{others[0]} is none of {', '.join(SUFFIXES)}; see nystream import")
+        if not options.pop("append", False) and store._has_rows():
+            raise usage_error(f"{store.path} has rows already; --append adds to them", "append")
+        report = store.append(_batches(files, options.pop("label_column", None)), **options)
+        print(f"nystream: {report.rows:,} rows of {report.d:,} columns imported", file=sys.stderr)
     except (NystreamError, OSError, ValueError, ImportError) as error:
         print(f"nystream: {error}", file=sys.stderr)
         return getattr(error, "status", 4 if isinstance(error, (OSError, ImportError)) else 3)

@@ -171,17 +171,6 @@ def is_sparse(X: Any) -> bool:
     return bool(module and module.issparse(X))
 
 
-def _sparse_batch(X: Any, labels: Any) -> Batch:
-    csr = X.tocsr()
-    values = convert(csr.data, stored_dtype(csr.data.dtype))
-    indptr, indices = csr.indptr, csr.indices
-    if indptr.dtype != indices.dtype or indptr.dtype.itemsize not in (4, 8):
-        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
-    return Batch(np.ascontiguousarray(values), csr.shape[1], csr.shape[0],
-                 np.ascontiguousarray(indptr), np.ascontiguousarray(indices),
-                 as_labels(labels, csr.shape[0]))
-
-
 def on_host(X: Any) -> Any:
     """Return a tensor of torch as one of the CPU that needs no gradient, all else as it is."""
     if not (hasattr(X, "detach") and hasattr(X, "cpu")):
@@ -257,7 +246,14 @@ def _frame_values(frame: Any) -> Any:
 def make_batch(piece: Any, labels: Any = None) -> Batch:
     """Make a batch of one piece that is in memory."""
     if is_sparse(piece):
-        return _sparse_batch(piece, labels)
+        csr = piece.tocsr()
+        values = convert(csr.data, stored_dtype(csr.data.dtype))
+        indptr, indices = csr.indptr, csr.indices
+        if indptr.dtype != indices.dtype or indptr.dtype.itemsize not in (4, 8):
+            indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+        return Batch(np.ascontiguousarray(values), csr.shape[1], csr.shape[0],
+                     np.ascontiguousarray(indptr), np.ascontiguousarray(indices),
+                     as_labels(labels, csr.shape[0]))
     values = _as_array(piece)
     check_shape(values.shape)
     values = convert(values, stored_dtype(values.dtype))

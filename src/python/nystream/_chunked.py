@@ -11,6 +11,7 @@ from typing import Any, Dict
 import numpy as np
 import scipy.sparse
 from dask.base import compute
+from dask.delayed import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from nystream import dask, estimators, truncated
@@ -109,8 +110,9 @@ class ChunkedEmbedder(Chunked, estimators.Embedder,
         if hasattr(X, "numblocks"):
             return self._place(X)
         check_is_fitted(self, "report_")
-        return dask._placed_frame(self._placer, self._check_rows(X, reset=False),
-                                  self.get_feature_names_out())
+        X, names = self._check_rows(X, reset=False), self.get_feature_names_out()
+        return X.map_partitions(dask._place_part, delayed(self._placer, pure=True), names,
+                                meta=dask._place_part(X._meta, self._placer, names))
 
 
 @takes("n_components", n_components=2, kernel="rbf", **KERNEL, approx="projected", **LANDMARKS,

@@ -23,7 +23,7 @@ from typing import (Any, Callable, Deque, Dict, Iterator, List, NamedTuple, Opti
 
 from nystream import _lib
 from nystream._errors import (BudgetError, BusyError, NystreamError, NystreamWarning, error_of,
-                              spell_for_caller, spell_reasons)
+                              spell_for_caller, spell_for_python)
 from nystream._lib import lib
 from nystream._work import Interrupts, Work, running
 
@@ -409,4 +409,8 @@ class Context:
     @staticmethod
     def _read(report: C.c_void_p) -> Dict[str, Any]:
         """Return the report; {} in a process of a job of several that has not the first shard."""
-        return spell_reasons(json.loads(lib.ny_report_json(report))) if report else {}
+        found: Dict[str, Any] = json.loads(lib.ny_report_json(report)) if report else {}
+        if found.get("reasons"):
+            found["reasons"] = {key: spell_for_python(text)
+                                for key, text in found["reasons"].items()}
+        return found

@@ -76,13 +76,15 @@ def _are_rows(X: Any) -> bool:
 
 def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
     """Read one piece of an iterator, with the names that it has."""
-    rows, found = unwrap(piece), None
+    rows = unwrap(piece)
     if is_arrow(rows) and not hasattr(rows, "iloc"):
-        found = map(make_batch, arrow_rows(rows))
+        found: Iterator[Batch] = map(make_batch, arrow_rows(rows))
         found = found if labels is None else _labelled(found, labels)
     elif is_sparse(rows) or not hasattr(rows, "shape"):
         found = iter([make_batch(rows, labels)])
-    return named(piece, found or _slices(rows, labels), None)
+    else:
+        found = _slices(rows, labels)
+    return named(piece, found, None)
 
 
 def has_labels(piece: Any) -> bool:

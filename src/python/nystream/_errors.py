@@ -155,14 +155,6 @@ def spell_for_python(text: str) -> str:
     return _OPTION.sub(_spell_option, text)
 
 
-def spell_reasons(report: Dict[str, Any]) -> Dict[str, Any]:
-    """Spell the reasons of a report for what it lacks as Python has them."""
-    if report.get("reasons"):
-        report["reasons"] = {key: spell_for_python(text)
-                             for key, text in report["reasons"].items()}
-    return report
-
-
 # The library says so of a file, a store or a folder that is not there.
 _MISSING = re.compile(rf"cannot (?:open|write) .*: {re.escape(os.strerror(errno.ENOENT))}|"
                       r"there is no (?:file|store) ", re.DOTALL)

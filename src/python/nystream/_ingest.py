@@ -22,6 +22,7 @@ from nystream import _data
 from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
 from nystream._embed import held_rows
+from nystream._lib import lib
 from nystream.model import Model
 from nystream.store import Store
 
@@ -120,54 +121,42 @@ def place(adata: Any, adata_ref: Any, run: Dict[str, Any]) -> Dict[str, Any]:
 
 def _place_by(kept: Mapping[str, Any], adata: Any, adata_ref: Any, places: Dict[str, Any],
               run: Dict[str, Any]) -> None:
-    """Put the places by one model among those that are there, behind those of the rows it takes."""
+    """Put the places by one model among those that are there, behind those of the rows it takes.
+
+    Genes are matched by their names.
+    """
     if str(kept["obsm"]) in places:
         return
-    context = Context(run.get("memory"), run.get("threads"), run.get("progress"))
-    model = Model._of_bytes(np.asarray(kept["image"], np.uint8).tobytes(), context, None)
-    rows = str(kept["rows"])
-    if rows.startswith("obsm/"):
-        key = rows[len("obsm/"):]
+    image = np.asarray(kept["image"], np.uint8).tobytes()
+    model = Model(Context(run.get("memory"), run.get("threads"), run.get("progress")),
+                  lib.ny_model_load, image, len(image))
+    kind, _, key = str(kept["rows"]).partition("/")
+    if kind == "obsm":
         check_current(adata_ref, kept, "adata_ref")
         behind = model_of(adata_ref, key)
         if behind is not None:
             _place_by(behind, adata, adata_ref, places, run)
-        found = model.transform(_rows_of_obsm(adata, places, key, kept))
+        if key not in places and key not in adata.obsm:
+            raise ValueError(f"{kept['obsm']} of adata_ref was made from {key}, which nystream.tl "
+                             f"did not make, and adata has no obsm[{key!r}]; add it")
+        rows = places[key] if key in places else as_array(adata.obsm[key])
+        rows = rows[:, :int(kept["columns"])]
     else:
-        found = _place_genes(model, adata, rows, kept)
-    places[str(kept["obsm"])] = _as_stored(found, kept)
-
-
-def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -> Any:
-    """Place rows of genes by their names; genes that the model does not have are left out."""
-    layer = None if rows == "X" else rows[len("layers/"):]
-    if layer is not None and layer not in adata.layers:
-        raise ValueError(f"the map of adata_ref was fitted on layers[{layer!r}], which adata does "
-                         "not have")
-    model.column_names = [str(name) for name in kept["names"]]
-    return model.transform(Genes(adata, layer))
-
-
-def _rows_of_obsm(adata: Any, places: Dict[str, Any], key: str, kept: Mapping[str, Any]) -> Any:
-    """Return the rows that a model takes: those that were placed, or else that adata has."""
-    if key not in places and key not in adata.obsm:
-        raise ValueError(f"{kept['obsm']} of adata_ref was made from {key}, which nystream.tl did "
-                         f"not make, and adata has no obsm[{key!r}]; add it")
-    rows = places[key] if key in places else as_array(adata.obsm[key])
-    return rows[:, :int(kept["columns"])]
+        if kind == "layers" and key not in adata.layers:
+            raise ValueError(f"the map of adata_ref was fitted on layers[{key!r}], which adata "
+                             "does not have")
+        model.column_names = [str(name) for name in kept["names"]]  # others are left out
+        rows = Genes(adata, key or None)
+    found = model.transform(rows)
+    if kept["map"] == "diffusion":  # obsm has the trivial one, too
+        trivial = np.zeros((len(found), 1), found.dtype)
+        found = np.hstack([trivial, found / np.asarray(kept["divide"], found.dtype)])
+    places[str(kept["obsm"])] = found
 
 
 def as_array(rows: Any) -> Any:
     """Return what obsm has under a key as an array."""
     return rows.toarray() if _data.is_sparse(rows) else np.asarray(rows)
-
-
-def _as_stored(places: Any, kept: Mapping[str, Any]) -> Any:
-    """Return coordinates as obsm has them."""
-    if kept["map"] != "diffusion":
-        return places
-    trivial = np.zeros((len(places), 1), places.dtype)
-    return np.hstack([trivial, places / np.asarray(kept["divide"], places.dtype)])
 
 
 def as_clustered(adata: Any, key: str, places: Any) -> Any:

@@ -29,10 +29,6 @@ def rows_of_slice(rows: int, entries: int) -> int:
     return max(1, _batch.SLICE_BYTES * rows // max(1, entries * ENTRY_BYTES))
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 class CsrGroup:
     """A sparse matrix in a group of HDF5 or zarr, as AnnData writes it: rows are read by [a:b].
 
@@ -41,7 +37,7 @@ class CsrGroup:
 
     def __init__(self, group: Any) -> None:
         attributes = group.attrs
-        kind = _text(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+        kind = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
         if "csc" in kind:
             raise ValueError("X is stored by columns (CSC), so a few rows cannot be read without "
                              "the rest; Store.append_files() reads such a file within its memory "

@@ -27,7 +27,7 @@ from nystream._columns import Columns, columns_of
 from nystream._context import Context
 from nystream._data import column_names
 from nystream._embed import held_rows
-from nystream._lib import OPTIONS
+from nystream._lib import OPTIONS, lib
 from nystream._sources import is_path
 from nystream.model import Model
 from nystream.store import Result
@@ -114,13 +114,6 @@ def transform(model: Model, X: Any) -> Any:
     return X.map_blocks(_place, model=delayed(model, pure=True), dtype=dtype,
                         chunks=(X.chunks[0], (model.components,)),
                         meta=np.empty((0, 0), dtype))
-
-
-def _placed_frame(model: Model, X: Any, names: Any) -> Any:
-    """Place the rows of a frame of Dask, as a frame with its index and its divisions."""
-    X = Columns(model.column_names, "the model").select(X)
-    return X.map_partitions(_place_part, delayed(model, pure=True), names,
-                            meta=_place_part(X._meta, model, names))
 
 
 class _Fit:
@@ -248,10 +241,10 @@ def _solve(sums: Sums, memory: Union[None, int, str]) -> Model:
 
 def _place(rows: Any, model: Model) -> Any:
     """Place the rows of a chunk, in one thread, beside other tasks."""
-    copy = Model._of_bytes(model.to_bytes(), Context(threads=1), None)
-    return copy.transform(rows)
+    image = model.to_bytes()
+    return Model(Context(threads=1), lib.ny_model_load, image, len(image)).transform(rows)
 
 
 def _place_part(part: Any, model: Model, names: Any) -> Any:
-    """Place the rows of a partition of a frame."""
+    """Place the rows of a partition of a frame, as a frame with its index."""
     return type(part)(_place(part, model), part.index, names)

@@ -135,7 +135,9 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         """Make sums without rows, over landmarks and of the width that a first batch chooses."""
         self.seed_ = self._seed()
         kernel = kernel_options(self, self.kernel)
-        landmarks = self._given_landmarks()
+        names = getattr(self, "feature_names_in_", None)
+        known = Columns(None if names is None else list(names), "X", what="landmarks")
+        landmarks = known.select(self.landmarks)  # columns in the order of X
         if landmarks is None or "gamma" not in kernel:
             with held_rows(rows, self._context(), self.tmpdir) as store:
                 landmarks = self._choose(store, kernel, landmarks)
@@ -145,12 +147,6 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
                     map="kpca", components=self.n_components, memory=self.memory,
                     tmpdir=self.tmpdir, threads=count_threads(self.n_jobs),
                     progress=self.verbose or None, **kernel)
-
-    def _given_landmarks(self) -> Any:
-        """Return the landmarks that are given, those of a frame with columns in the order of X."""
-        names = getattr(self, "feature_names_in_", None)
-        known = None if names is None else list(names)
-        return Columns(known, "X", what="landmarks").select(self.landmarks)
 
     def _choose(self, store: Store, kernel: Dict[str, Any], landmarks: Any) -> Any:
         """Return the landmarks that are given, or chosen of the store; complete the kernel."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from nystream._columns import Columns
 from nystream._context import Context, column_names, free_with
 from nystream._lib import NUMBERS, CTable, lib
 from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Report
-
-if TYPE_CHECKING:
-    from nystream.store import Result
 
 
 class Model:
@@ -48,13 +45,6 @@ class Model:
         self._sparse = self.report["format"] == "sparse"
 
     @classmethod
-    def _of_result(cls, result: "Result") -> "Model":
-        context = result.store._context
-        if not result.store._is_held:
-            context = context.like()
-        return cls(context, lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
-
-    @classmethod
     def load(cls, file: PathLike) -> "Model":
         """Read a .nym file, which save() or `nystream export --part model` wrote."""
         return cls(Context(), lib.ny_model_load_file, os.fsencode(file))
@@ -62,13 +52,7 @@ class Model:
     @classmethod
     def from_bytes(cls, image: bytes) -> "Model":
         """Make a model of the bytes that to_bytes() gave."""
-        return cls._of_bytes(image, Context(), None)
-
-    @classmethod
-    def _of_bytes(cls, image: bytes, context: Context, solution: Optional[Report]) -> "Model":
-        model = cls(context, lib.ny_model_load, image, len(image))
-        model.solution = solution
-        return model
+        return cls(Context(), lib.ny_model_load, image, len(image))
 
     def to_bytes(self) -> bytes:
         """Return the model as bytes, the contents of a .nym file."""

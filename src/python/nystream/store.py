@@ -436,7 +436,8 @@ class Result(ResultParts):
         """Return what places new rows without the store."""
         from nystream.model import Model
 
-        return Model._of_result(self)
+        context = self.store._context if self.store._is_held else self.store._context.like()
+        return Model(context, lib.ny_model_open, self.store._path, self.name.encode())
 
     def update(self, mode: str = "full", **options: Any) -> "Result":
         """Take in the rows that were appended since.

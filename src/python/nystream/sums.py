@@ -331,7 +331,9 @@ class Sums:
             image = context.image(lib.ny_model_image, pointer)
         finally:
             lib.ny_model_free(pointer)
-        return Model._of_bytes(image, context.like(), Report(report))
+        model = Model(context.like(), lib.ny_model_load, image, len(image))
+        model.solution = Report(report)
+        return model
 
 
 def _as_dtype(dtype: Any) -> "np.dtype[Any]":

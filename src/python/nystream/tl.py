@@ -386,16 +386,6 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
 # ---- clusters, and new cells -------------------------------------------------------------------
 
 
-def _choose_embedding(adata: Any, use_rep: Optional[str]) -> str:
-    """Return the key of obsm that is named, or of the first map that is there."""
-    known = [use_rep] if use_rep else ["X_spectral", "X_diffmap", "X_pca"]
-    key = next((key for key in known if key in adata.obsm), None)
-    if key is None:
-        raise ValueError(f"adata.obsm has none of {', '.join(known)}, but "
-                         f"{', '.join(adata.obsm) or 'nothing'}")
-    return key
-
-
 @_checked
 def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, n_init: int = 10,
              random_state: int = 0, key_added: str = "clusters", copy: bool = False,
@@ -420,7 +410,11 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     """
     import pandas
 
-    key = _choose_embedding(adata, use_rep)
+    known = [use_rep] if use_rep else ["X_spectral", "X_diffmap", "X_pca"]
+    key = next((key for key in known if key in adata.obsm), None)
+    if key is None:
+        raise ValueError(f"adata.obsm has none of {', '.join(known)}, but "
+                         f"{', '.join(adata.obsm) or 'nothing'}")
     check_current(adata, model_of(adata, key), "adata")
     rows = as_clustered(adata, key, as_array(adata.obsm[key]))
     has_place = ~np.isnan(rows).any(axis=1)
