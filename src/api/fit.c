@@ -45,12 +45,21 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     if (text) {
         snprintf(name, sizeof(name), "--shape %s", text);
         err = ny_shape_read(context, text, &shape);
-        return err ? err : ny_store_imagine(store, context, name, &shape);
+        return err ? err : ny_store_of_shape(store, context, name, &shape);
     }
     if (!path)
         return ny_fail(context, NY_EUSAGE,
                        "name a STORE to plan for, or give --shape ROWS,COLUMNS");
     return ny_shards_open_steady(store, context, path);
+}
+
+/* Tells what a plan could not read: the rows of a shape. */
+static int need_points(struct ny_context *context, const struct ny_store *store, int err)
+{
+    if (err != NY_END) return err;
+    return ny_fail(context, NY_EUSAGE,
+                   "this needs the points, but %s gives only their shape: import them first",
+                   ny_store_path(store));
 }
 
 /* Warns of components that no fit of these columns can find, as the fit itself does at its end. */
@@ -95,6 +104,7 @@ static int plan_store(struct ny_context *context, const char *path,
     if (!err && !path) err = ny_points_info(store, &points);
     if (!err && !path) ny_field_set_count(*json, "store_bytes", points.raw_bytes);
 done:
+    err = need_points(context, store, err);
     json_decref(accuracies);
     ny_settings_release(&settings, context);
     ny_store_close(store);
@@ -164,6 +174,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (err) goto done;
     err = ny_report_of_json(report, context, ny_gamma_grid_json(&grid, &settings.fit, &points));
 done:
+    err = need_points(context, store, err);
     ny_settings_release(&settings, context);
     ny_store_close(store);
     ny_call_end(context);

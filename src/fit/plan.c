@@ -41,7 +41,7 @@ static int decide_landmarks(struct ny_rows *X, const struct ny_fit_settings *set
                             struct ny_plan *plan)
 {
     enum { SAMPLE_ROWS = 20000, SAMPLE_LEAST = 500, SAMPLE_VALUES = 10000000, PAIRS = 1000 };
-    size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1);
+    size_t rows = SAMPLE_VALUES / (points->d ? (size_t)points->d : 1), estimate = 0;
     struct ny_context *ctx = X->ctx;
     struct ny_selection_request request = {.ctx = ctx,
                                            .X = X,
@@ -57,20 +57,21 @@ static int decide_landmarks(struct ny_rows *X, const struct ny_fit_settings *set
     if (plan->m > points->n) plan->m = (size_t)points->n;
     plan->m = most_landmarks(settings, points, plan->m);
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
-    if (points->imagined && settings->landmarks_typed) return NY_OK; /* at most so many */
-    if (points->imagined)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--tolerance finds the number of landmarks from the points, but %s gives "
-                       "only their shape: give --landmarks as an upper bound",
-                       X->name);
-    if (settings->gamma_auto)
+    err = ny_blas_make_room(ctx, 1);
+    if (!err && settings->gamma_auto)
         err = ny_columns_auto_gamma_of(&spec, X, ny_settings_frozen_rows(settings, points),
                                        settings->seed, PAIRS, &spec.params.gamma);
     if (points->row_slots || rows > SAMPLE_ROWS) rows = SAMPLE_ROWS;
     if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
-    if (err == NY_OK) err = ny_greedy_estimate(&request, rows, &plan->m);
+    if (!err) err = ny_greedy_estimate(&request, rows, &estimate);
+    if (err == NY_END && settings->landmarks_typed) return NY_OK; /* no sample: at most so many */
+    if (err == NY_END)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--tolerance finds the number of landmarks from the points, but %s gives "
+                       "only their shape: give --landmarks as an upper bound",
+                       X->name);
     plan->m_estimated = true;
-    if (plan->m > settings->landmarks) plan->m = settings->landmarks;
+    plan->m = ny_smaller(estimate, settings->landmarks);
     return err;
 }
 
@@ -105,10 +106,9 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
     bool gram_is_open =
         ny_settings_forms_gram(settings) && !ny_settings_gram_f64(settings, sizes->points->n);
 
-    if (ny_settings_features(settings))
-        return !sizes->points->imagined && (settings->patient || rough_flops(sizes, m) > much);
+    if (ny_settings_features(settings)) return settings->patient || rough_flops(sizes, m) > much;
 
-    return ny_settings_selects(settings) && !settings->columns && !sizes->points->imagined &&
+    return ny_settings_selects(settings) && !settings->columns &&
            (gram_is_open || ny_rule_reads(settings->rule)) && rough_flops(sizes, m) > much;
 }
 
@@ -163,9 +163,7 @@ int ny_plan_make(struct ny_rows *X, const struct ny_fit_settings *settings,
     sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);
     plan->m = m;
     ny_blas_serial();
-    ny_context_set_crew(ctx, 1);                           /* as no plan has told of more */
-    if (!points.imagined) err = ny_blas_make_room(ctx, 1); /* to look at a sample */
-    if (err) goto done;
+    ny_context_set_crew(ctx, 1); /* as no plan has told of more */
     if (!m && course->order)
         plan->m = course->order(settings, points.n);
     else if (!m)

@@ -314,8 +314,9 @@ int ny_plan_look(struct ny_look *look, struct ny_rows *X, const struct ny_fit_se
     bool residuals = ny_rule_reads(settings->rule); /* the rule looks at them */
     bool found = false, alone = false;
     uint64_t rows = rows_of(ctx, &sample.spec, sizes->points->n);
-    int err = ny_peers_least(peers, &rows);
+    int err = ny_blas_make_room(ctx, 1);
 
+    if (!err) err = ny_peers_least(peers, &rows);
     if (err) return err;
     sample.landmarks = (size_t)rows / 2;
     sample.rows = residuals ? 2 * sample.landmarks : sample.landmarks;
@@ -336,6 +337,7 @@ int ny_plan_look(struct ny_look *look, struct ny_rows *X, const struct ny_fit_se
     }
 done:
     ny_layout_free(&sample.own);
+    if (err) ny_look_release(look, ctx);
     if (alone || err == NY_EINTERRUPTED || err == NY_ETERMINATED) return err;
     ny_error_clear(ctx); /* the fit says what is wrong */
     return NY_OK;

@@ -204,9 +204,9 @@ struct ny_points_shape {
     uint64_t values; /* of sparse rows, that are not 0; 0: rows are dense */
     enum ny_dtype dtype;
 };
-/* Makes a handle that has nothing but a shape (stream/rows_shape.h). The path is for messages. */
-int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,
-                     const struct ny_points_shape *shape);
+/* Makes a handle of rows that have this shape and cannot be read. The path is for messages. */
+int ny_store_of_shape(struct ny_store **out, struct ny_context *ctx, const char *path,
+                      const struct ny_points_shape *shape);
 
 /* Rows that something else reads. */
 struct ny_given_rows {

@@ -9,7 +9,7 @@
  *   write, view               its transactions
  *   manifest, lost            the records of rows; rows that are gone
  *   older, store              an environment put back from a copy; the handle
- *   set, in_memory, imagined       several stores as one; rows in memory; rows that are not there
+ *   set, in_memory, shape          several stores as one; rows in memory; rows that are not there
  *   points_info, block, csr, points, names, ingest, imports, truncate  rows
  *   result_names, results     NAMEs, and their chunks
  *   verify, repair, compact   all of it

@@ -7,7 +7,11 @@
  * all peers make these calls together; source and read are of the rows here, numbered from 0.
  * Errors are told in rows->ctx. All calls but `raw` may come from several threads.
  *
- * Implementations: store/rows.c (a store), stream/rows_memory.c (rows in the memory of a caller).
+ * There may be no rows behind them yet, for a plan: calls that read rows then return NY_END, and
+ * tell nothing. A plan does without what it would have read.
+ *
+ * Implementations: store/rows.c (a store, or a set of shards), stream/rows_memory.c (rows in the
+ * memory of a caller), store/shape.c (the shape of rows that are not there yet).
  */
 #ifndef NY_STREAM_ROWS_H
 #define NY_STREAM_ROWS_H
@@ -81,7 +85,6 @@ struct ny_rows_info {
     bool names;            /* rows have names, empty where one came without */
     bool column_names;
     enum ny_indices indices; /* of LIBSVM files that rows came from */
-    bool imagined;           /* only the shape is known (ny_store_imagine()): no row can be read */
     uint8_t id[16];
     uint64_t digest;      /* over the full blocks */
     uint64_t tail_digest; /* over the last, short block; 0 when there is none */

@@ -70,7 +70,7 @@ static void check_info(struct ny_rows *M, struct ny_rows *S)
     assert_int_equal(got.raw_bytes, want.raw_bytes);
     assert_int_equal(got.stored_bytes, want.stored_bytes);
     assert_int_equal(got.dropped + got.lost + got.txn + got.digest + got.tail_digest, 0);
-    assert_false(got.labels || got.source || got.names || got.imagined);
+    assert_false(got.labels || got.source || got.names);
     assert_int_equal(got.indices, want.indices);
 }
 
