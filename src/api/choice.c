@@ -169,8 +169,8 @@ done:
 /* Reads the lines of a text file. */
 static int read_lines(struct list *list, struct ny_store *store)
 {
-    struct ny_rows_info points;
-    int err = ny_points_info(store, &points);
+    struct ny_stored_points points;
+    int err = ny_points_stored(store, &points);
 
     list->may_name = !err && points.column_names;
     if (!err) err = ny_lines_read(list->ctx, list->path, add_line, list);

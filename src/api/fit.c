@@ -102,7 +102,7 @@ static int plan_store(struct ny_context *context, const char *path,
     if (!err) *json = ny_plan_json(&plan);
     if (!err && accuracies) ny_field_set_json(*json, "accuracies", json_incref(accuracies));
     if (!err && !path) err = ny_points_info(store, &points);
-    if (!err && !path) ny_field_set_count(*json, "store_bytes", points.raw_bytes);
+    if (!err && !path) ny_field_set_count(*json, "store_bytes", ny_points_raw_bytes(&points));
 done:
     err = need_points(context, store, err);
     json_decref(accuracies);

@@ -73,10 +73,10 @@ static void keep_column(char kept[NY_HOW_COLUMN_BYTES], const char *column)
 /* Tells that the rows of the first source have no labels, unlike those of the store. */
 static void tell_unlabelled(const struct ny_import *import)
 {
-    const struct ny_rows_info *info = &import->there.info;
+    const struct ny_stored_points *points = &import->there.points;
     const char *path = ny_store_path(import->store);
 
-    if (!info->n || !info->labels || import->spec.labels) return;
+    if (!points->rows.n || !points->labels || import->spec.labels) return;
     ny_log(import->ctx, NY_LOG_NOTE, "these rows have no labels, unlike those of %s", path);
 }
 
@@ -146,10 +146,10 @@ static int check_same_shape(const struct ny_import *import, const struct ny_read
 static int begin_names(struct ny_import *import, const struct ny_reader *reader, const char *name)
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
-    const struct ny_rows_info *info = &import->there.info;
+    const struct ny_stored_points *points = &import->there.points;
 
     if (ny_reader_table(reader)->names != ny_import_names(import) ||
-        (columns->count && info->n && !info->column_names))
+        (columns->count && points->rows.n && !points->column_names))
         ny_log(import->ctx, NY_LOG_NOTE, "%s: its names are left out where %s has none", name,
                ny_store_path(import->store));
     if (!columns->count) return NY_OK;
@@ -294,7 +294,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     int err = ny_points_info(import->store, &info);
 
     if (err || !report) return err;
-    told.stored_bytes = info.stored_bytes;
+    told.stored_bytes = info.kept_bytes;
     object = ny_import_report(&info, &told);
     if (import->claim) ny_field_set_count(object, "shard", ny_claim_shard(import->claim));
     return ny_report_of_json(report, import->ctx, object);

@@ -355,7 +355,7 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
         err = ny_fail(ctx, NY_EIO, "%s was removed while it was imported", dealt->path);
     if (!err) err = ny_store_join(store);
     if (!err) err = ny_points_info(store, &points);
-    if (!err) sums.stored = (double)points.stored_bytes;
+    if (!err) sums.stored = (double)points.kept_bytes;
     if (!err)
         err = ny_peers_fold(ny_context_peers(ctx), (double *)&sums, sizeof(sums) / sizeof(double));
     if (!err && sums.added == 0)

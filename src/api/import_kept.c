@@ -75,7 +75,6 @@ static int make_rows(struct ny_import *import)
     const struct ny_memory_rows rows = {.name = kept->name,
                                         .kept = kept->file.rows,
                                         .entries = kept->file.rows.n * import->spec.row_nnz,
-                                        .dropped = import->dropped,
                                         .columns = kept->columns.count ? &kept->columns : NULL,
                                         .from = import->from[0] ? import->from : NULL,
                                         .number = kept->file.number};
@@ -111,6 +110,7 @@ int ny_import_keep_commit(struct ny_import *import)
                   &(struct ny_given_rows){.X = kept->X,
                                           .columns = kept->columns.count ? &kept->columns : NULL,
                                           .source = kept->file.number,
+                                          .dropped = import->dropped,
                                           .names = kept->file.row_names,
                                           .free = release,
                                           .arg = kept});

@@ -14,7 +14,7 @@
 /* A store keeps the layout that it has. */
 static int check_layout(const struct ny_import *import)
 {
-    const struct ny_rows_info *info = &import->there.info;
+    const struct ny_rows_info *info = &import->there.points.rows;
     enum ny_reading asked = import->asked.reading.reading;
 
     if (!info->n || asked == NY_READ_AUTO || (info->row_slots > 0) == (asked == NY_READ_SPARSE))
@@ -26,10 +26,10 @@ static int check_layout(const struct ny_import *import)
 static int check_preparation(const struct ny_import *import)
 {
     const struct ny_prepared *asked = &import->asked.spec.preparation;
-    const struct ny_prepared *has = &import->there.info.preparation;
+    const struct ny_prepared *has = &import->there.points.rows.preparation;
     char rows[NY_PREPARED_WORD_BYTES];
 
-    if (!import->there.info.n) return NY_OK;
+    if (!import->there.points.rows.n) return NY_OK;
     if ((!import->asked.rows_typed || (asked->rows == has->rows && asked->total == has->total)) &&
         (!import->asked.values_typed || asked->values == has->values))
         return NY_OK;
@@ -63,19 +63,20 @@ static const char *known(const char *column)
 static int look(struct ny_import *import)
 {
     struct ny_import_there *there = &import->there;
-    int err = ny_points_info(import->store, &there->info);
+    int err = ny_points_stored(import->store, &there->points);
 
     if (!err) err = check_layout(import);
     if (!err) err = check_preparation(import);
-    if (!err && there->info.n && import->claim) err = ny_claim_keep(import->claim, import->store);
+    if (!err && there->points.rows.n && import->claim)
+        err = ny_claim_keep(import->claim, import->store);
     if (!err) err = begin_classes(import);
     if (!err) err = ny_points_import_how(import->store, &there->how);
     if (err) return err;
-    if (!there->info.n)
+    if (!there->points.rows.n)
         ny_import_follow(import);
-    else if (there->info.column_names)
+    else if (there->points.column_names)
         there->columns = (struct ny_columns_like){.whose = ny_store_path(import->store),
-                                                  .count = there->info.d,
+                                                  .count = there->points.rows.d,
                                                   .load = ny_points_all_columns,
                                                   .arg = import->store,
                                                   .label_column = known(there->how.label_column),
@@ -136,13 +137,13 @@ static void read_as_before(const struct ny_import *import, struct ny_reader_opti
  * indices begin as those of the points do. Text is parsed to f64 where the points are f64. */
 static void read_as_points(const struct ny_import *import, struct ny_reader_options *reading)
 {
-    const struct ny_rows_info *info = &import->there.info;
+    const struct ny_rows_info *info = &import->there.points.rows;
 
     reading->reading = info->row_slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (!import->asked.spec.append) return;
     reading->dims = info->d;
     reading->dims_of = "the store has";
-    if (info->indices) reading->indices = info->indices;
+    if (import->there.points.indices) reading->indices = import->there.points.indices;
     if (!reading->dtype && info->stored_dtype == NY_F64) reading->dtype = NY_F64;
 }
 
@@ -156,12 +157,12 @@ static struct ny_reader_options reading_of(const struct ny_import *import, bool 
     reading.scratch = ny_store_folder(import->store);
     reading.classes = import->classes;
     reading.like = there->columns.whose ? &there->columns : NULL;
-    reading.no_labels = there->info.n && !there->info.labels;
+    reading.no_labels = there->points.rows.n && !there->points.labels;
     if (ny_import_began(import))
         read_as_before(import, &reading, is_file);
     else if (there->facts.d)
         read_as_shards(import, &reading);
-    if (there->info.n) read_as_points(import, &reading);
+    if (there->points.rows.n) read_as_points(import, &reading);
     return reading;
 }
 

@@ -34,7 +34,7 @@ struct ny_import_asked {
 
 /* Tells of the rows that are there already when the first source comes. */
 struct ny_import_there {
-    struct ny_rows_info info;       /* of the store */
+    struct ny_stored_points points; /* of the store */
     struct ny_import_how how;       /* as the imports before have read their files */
     struct ny_shard_facts facts;    /* where the store is a new shard; d 0: no others are there */
     struct ny_columns_like columns; /* of the store, or the other shards; whose NULL: unnamed */
@@ -107,7 +107,7 @@ static inline bool ny_import_began(const struct ny_import *import)
  */
 static inline bool ny_import_names(const struct ny_import *import)
 {
-    return import->there.info.n ? import->there.info.names : import->spec.names;
+    return import->there.points.rows.n ? import->there.points.names : import->spec.names;
 }
 /* Commits what was imported, or after an error leaves what the same call can go on with. */
 int ny_import_finish(struct ny_import *import, int err);

@@ -89,7 +89,7 @@ int ny_import_tell_repeats(struct ny_import *import)
 {
     struct ny_import_repeats *set = &import->repeats;
     struct ny_names names = {0};
-    const uint64_t n = import->there.info.n;
+    const uint64_t n = import->there.points.rows.n;
     uint64_t found = 0;
     int err = NY_OK;
 

@@ -28,7 +28,7 @@ json_t *ny_import_report(const struct ny_rows_info *info, const struct ny_import
     ny_import_tell_dropped(object, told->dropped);
     ny_field_set_count(object, "values_left_out", told->values_left_out);
     ny_field_set_json(object, "shard", json_null());
-    ny_field_set_count(object, "bytes", info->raw_bytes);
+    ny_field_set_count(object, "bytes", ny_points_raw_bytes(info));
     ny_field_set_count(object, "compressed_bytes", told->stored_bytes);
     ny_field_set_count(object, "bytes_added", told->bytes_added);
     ny_field_set_number(object, "seconds", told->seconds);

@@ -114,8 +114,8 @@ int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reade
                                          .column_names = columns->count > 0,
                                          .column_digest = ny_names_digest(columns)};
 
-    if (!import->claim || import->there.info.n > 0) return NY_OK;
-    return ny_claim_facts(import->claim, &facts, columns, import->there.info.id);
+    if (!import->claim || import->there.points.rows.n > 0) return NY_OK;
+    return ny_claim_facts(import->claim, &facts, columns, import->there.points.id);
 }
 
 int ny_import_settle(struct ny_import *import)

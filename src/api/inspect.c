@@ -242,18 +242,20 @@ void ny_describe_preparation(json_t *object, const struct ny_rows_info *info)
 static int describe_names(struct ny_store *store, json_t *report, const char *key, bool columns)
 {
     enum { SHOWN = 5 };
-    struct ny_rows_info info;
+    struct ny_stored_points points;
+    const struct ny_rows_info *info = &points.rows;
     struct ny_names names = {0};
     json_t *array = NULL;
     const char *name;
     uint64_t count;
-    int err = ny_points_info(store, &info);
+    int err = ny_points_stored(store, &points);
 
     if (err) return err;
-    count = columns ? info.d : info.n;
+    count = columns ? info->d : info->n;
     if (count > SHOWN) count = SHOWN;
-    if (columns && info.column_names) err = ny_points_column_names(store, 0, (size_t)count, &names);
-    if (!columns && info.names) err = ny_points_names(store, 0, (size_t)count, &names);
+    if (columns && points.column_names)
+        err = ny_points_column_names(store, 0, (size_t)count, &names);
+    if (!columns && points.names) err = ny_points_names(store, 0, (size_t)count, &names);
     name = names.text;
     if (names.count) array = json_array();
     for (size_t i = 0; i < names.count; i++, name += strlen(name) + 1)
@@ -302,36 +304,37 @@ static int describe_imports(struct ny_store *store, json_t *report)
  * number of classes; norms come from the statistics of the import. */
 static int describe_points(struct ny_store *store, json_t *report)
 {
-    struct ny_rows_info info;
+    struct ny_stored_points points;
+    const struct ny_rows_info *info = &points.rows;
     double classes = NAN, norm = NAN, squares = NAN;
-    int err = ny_points_info(store, &info);
+    int err = ny_points_stored(store, &points);
 
     if (err) return err;
-    if (info.n > 0) {
+    if (info->n > 0) {
         err = ny_norms_of_all(store, &norm, &squares);
         if (err) return err;
-        if (info.labels) err = count_classes(store, &info, &classes);
+        if (points.labels) err = count_classes(store, info, &classes);
         if (err) return err;
     }
-    ny_field_set_count(report, "n", info.n);
-    ny_field_set_count(report, "d", info.d);
-    ny_field_set_text(report, "dtype", ny_dtype_name(info.dtype));
-    ny_describe_preparation(report, &info);
-    ny_field_set_text(report, "format", info.layout == NY_CSR ? "sparse" : "dense");
+    ny_field_set_count(report, "n", info->n);
+    ny_field_set_count(report, "d", info->d);
+    ny_field_set_text(report, "dtype", ny_dtype_name(info->dtype));
+    ny_describe_preparation(report, info);
+    ny_field_set_text(report, "format", info->layout == NY_CSR ? "sparse" : "dense");
     ny_field_set_json(report, "nnz", json_null());
-    if (info.layout == NY_CSR) ny_field_set_count(report, "nnz", info.nnz);
-    ny_field_set_count(report, "block_rows", info.block_rows);
-    ny_field_set_count(report, "blocks", info.blocks);
-    ny_field_set_count(report, "bytes", info.raw_bytes);
-    ny_field_set_count(report, "compressed_bytes", info.stored_bytes);
-    ny_field_set_json(report, "labels", json_boolean(info.labels));
+    if (info->layout == NY_CSR) ny_field_set_count(report, "nnz", info->nnz);
+    ny_field_set_count(report, "block_rows", info->block_rows);
+    ny_field_set_count(report, "blocks", points.blocks);
+    ny_field_set_count(report, "bytes", ny_points_raw_bytes(info));
+    ny_field_set_count(report, "compressed_bytes", info->kept_bytes);
+    ny_field_set_json(report, "labels", json_boolean(points.labels));
     ny_field_set_number(report, "classes", classes);
-    ny_field_set_json(report, "row_names", json_boolean(info.names));
-    ny_field_set_json(report, "column_names", json_boolean(info.column_names));
+    ny_field_set_json(report, "row_names", json_boolean(points.names));
+    ny_field_set_json(report, "column_names", json_boolean(points.column_names));
     ny_field_set_number(report, "mean_norm", norm);
     ny_field_set_number(report, "mean_square_norm", squares);
-    ny_field_set_count(report, "dropped", info.dropped);
-    ny_field_set_count(report, "lost", info.lost);
+    ny_field_set_count(report, "dropped", points.dropped);
+    ny_field_set_count(report, "lost", info->lost);
     err = describe_imports(store, report);
     if (!err) err = describe_names(store, report, "first_row_names", false);
     return err ? err : describe_names(store, report, "first_column_names", true);

@@ -220,7 +220,7 @@ int ny_norms_of_all(struct ny_store *store, double *norm, double *squares)
 
     if (!set) return norms_of(store, norm, squares);
     for (size_t k = 0; !err && k < set->count; k++) {
-        double share = (double)(set->first[k + 1] - set->first[k]) / (double)set->info.n;
+        double share = (double)(set->first[k + 1] - set->first[k]) / (double)set->points.rows.n;
         struct ny_store *one;
 
         err = ny_set_store(store, k, &one);

@@ -72,6 +72,7 @@ static int read_rows(struct table *table, struct ny_reader *reader)
 
 static int read_table(struct table *table, struct ny_store *store, const struct ny_options *options)
 {
+    struct ny_stored_points points;
     const struct ny_columns_like like = {.whose = ny_store_path(store),
                                          .count = table->info.d,
                                          .load = ny_points_all_columns,
@@ -80,14 +81,15 @@ static int read_table(struct table *table, struct ny_store *store, const struct 
     struct ny_reader_options how = {.dtype = table->info.dtype == NY_F64 ? NY_F64 : NY_DTYPE_NONE,
                                     .dims = table->info.d,
                                     .dims_of = "the store has",
-                                    .indices = table->info.indices,
                                     .names = true,
-                                    .like = table->info.column_names ? &like : NULL,
                                     .reading =
                                         table->info.row_slots ? NY_READ_SPARSE : NY_READ_DENSE};
     struct ny_reader *reader = NULL;
-    int err = ny_options_open(&reader, options, "landmarks-points", &how);
+    int err = ny_points_stored(store, &points);
 
+    how.indices = points.indices;
+    how.like = points.column_names ? &like : NULL;
+    if (!err) err = ny_options_open(&reader, options, "landmarks-points", &how);
     if (err) return err;
     table->dtype = ny_reader_table(reader)->dtype;
     table->sparse = ny_reader_table(reader)->layout == NY_CSR;

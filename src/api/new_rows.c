@@ -76,14 +76,14 @@ static int open_input(struct ny_read_rows *rows, const struct ny_placer *placer,
     const struct ny_columns_spec *spec = &placer->spec;
     struct ny_reader_options options =
         rows->options ? *rows->options : (struct ny_reader_options){0};
-    struct ny_rows_info info = {.column_names = false};
+    struct ny_stored_points points = {.column_names = false};
     struct ny_columns_like like = {.load = ny_points_all_columns, .arg = rows->like};
-    int err = rows->like ? ny_points_info(rows->like, &info) : NY_OK;
+    int err = rows->like ? ny_points_stored(rows->like, &points) : NY_OK;
 
     if (!err && rows->like) err = find_columns(rows, &like);
     if (err) return err;
-    like.count = info.d;
-    if (info.column_names) {
+    like.count = points.rows.d;
+    if (points.column_names) {
         like.whose = ny_store_path(rows->like);
         options.like = &like;
     } else if (placer->party.columns && placer->party.columns->count) {
@@ -95,7 +95,7 @@ static int open_input(struct ny_read_rows *rows, const struct ny_placer *placer,
     }
     options.dims = spec->geometry->d;
     options.dims_of = placer->whose;
-    options.indices = info.indices;
+    options.indices = points.indices;
     options.again = again;
     options.nan_drop = options.nan_kept;
     options.nan_may_stay = rows->input && rows->base.ops == &ny_read_rows_ops;

@@ -236,16 +236,17 @@ static int fill_source(struct ny_view *view, uint64_t first, size_t count, void 
 /* Finds a part of the points; *part is left as it was where they do not have it. */
 static int find_of_points(struct ny_view *view, const char *name, struct viewed *part)
 {
-    struct ny_rows_info info;
-    int err = ny_points_info(view->store, &info);
+    struct ny_stored_points points;
+    const struct ny_rows_info *rows = &points.rows;
+    int err = ny_points_stored(view->store, &points);
 
     if (err) return err;
     if (strcmp(name, "points") == 0)
-        *part = (struct viewed){NULL, fill_points, info.n, info.d, (int)info.dtype, 0};
-    else if (strcmp(name, "labels") == 0 && info.labels)
-        *part = (struct viewed){NULL, fill_labels, info.n, 0, NY_F64, 0};
+        *part = (struct viewed){NULL, fill_points, rows->n, rows->d, (int)rows->dtype, 0};
+    else if (strcmp(name, "labels") == 0 && points.labels)
+        *part = (struct viewed){NULL, fill_labels, rows->n, 0, NY_F64, 0};
     else if (strcmp(name, "source") == 0)
-        *part = (struct viewed){NULL, fill_source, info.n, 0, NY_U64, 0};
+        *part = (struct viewed){NULL, fill_source, rows->n, 0, NY_U64, 0};
     if (part->fill) return NY_OK;
     return ny_result_lacks(view->store, NULL, name);
 }

@@ -8,7 +8,7 @@ void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_rows_i
     if (!spec->slots) return;
     spec->row_nnz = (double)points->nnz / (double)(points->n ? points->n : 1);
     spec->values = (size_t)points->nnz;
-    spec->unit_values = (size_t)ny_rows_unit_values(points);
+    spec->unit_values = (size_t)points->unit_values;
     spec->lengths = points->lengths;
 }
 

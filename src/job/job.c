@@ -288,7 +288,7 @@ void ny_job_count_pass(struct ny_job *job, uint64_t rows, double flops)
 void ny_job_count_passes(struct ny_job *job, uint64_t passes, uint64_t rows, double flops)
 {
     uint64_t here = ny_rows_here(&job->points); /* the others' rows take as many */
-    double row_bytes = (double)job->points.stored_bytes / (double)(here ? here : 1);
+    double row_bytes = (double)job->points.kept_bytes / (double)(here ? here : 1);
 
     ny_index_add(&job->state.report.passes, passes);
     ny_index_add(&job->state.report.rows_read, rows);

@@ -36,7 +36,7 @@ struct ny_prices ny_prices_of(const struct ny_calibration *rate, const struct ny
         .values = values,
         .row_bytes = sparse ? encoded * values : values * (double)ny_dtype_size(points->dtype),
         .raw_bytes = sparse ? values * number_bytes : (double)ny_raw_bytes(spec),
-        .blocks = (double)points->blocks,
+        .blocks = ceil((double)ny_rows_here(points) / (double)points->block_rows),
         .block_rows = (double)points->block_rows};
 }
 

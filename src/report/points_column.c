@@ -24,10 +24,9 @@ void ny_points_column_close(struct ny_points_column *column)
     column->ctx = NULL;
 }
 
-static int find(struct ny_points_column *column, const char *name)
+static int find(struct ny_points_column *column, const char *name, bool named)
 {
-    if (column->info.column_names)
-        return ny_store_find_columns(column->store, &name, 1, &column->number);
+    if (named) return ny_store_find_columns(column->store, &name, 1, &column->number);
     if (!ny_number_whole(name, strlen(name), &column->number) || column->number >= column->info.d)
         return ny_fail(column->ctx, NY_EUSAGE,
                        "the columns of %s have the numbers 0 to %llu, and no names",
@@ -38,13 +37,14 @@ static int find(struct ny_points_column *column, const char *name)
 
 int ny_points_column_open(struct ny_points_column *column, struct ny_store *store, const char *name)
 {
+    struct ny_stored_points points;
     size_t row_bytes;
-    int err;
+    int err = ny_points_stored(store, &points);
 
-    *column = (struct ny_points_column){.ctx = ny_store_context(store), .store = store};
+    *column = (struct ny_points_column){
+        .ctx = ny_store_context(store), .store = store, .info = points.rows};
     ny_clean_text(name, column->title, sizeof(column->title));
-    err = ny_points_info(store, &column->info);
-    if (err == NY_OK) err = find(column, name);
+    if (!err) err = find(column, name, points.column_names);
     if (err) return err;
     if (column->info.row_slots) return NY_OK;
     row_bytes = ny_rows_row_bytes(&column->info);

@@ -344,10 +344,10 @@ static int read_columns(struct beside *beside)
 {
     struct ny_store *store = beside->result->store;
     struct ny_names_part names;
-    struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
+    struct ny_stored_points points;
+    int err = ny_points_stored(store, &points);
 
-    if (err || !info.column_names) return err;
+    if (err || !points.column_names) return err;
     err = ny_names_part_find(&names, store, NULL, "columns");
     return err ? err : ny_names_part_read(&names, 0, (size_t)names.count, &beside->columns);
 }

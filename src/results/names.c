@@ -49,17 +49,17 @@ static int find_classes(struct ny_names_part *part)
 int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struct ny_result *result,
                        const char *name)
 {
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     bool columns;
-    int err = ny_points_info(store, &info);
+    int err = ny_points_stored(store, &points);
 
     if (err) return err;
     *part = (struct ny_names_part){
         .store = store, .result = result, .of = (enum ny_names_of)number_of(name)};
     if (part->of == NY_NAMES_CLASSES) return find_classes(part);
     columns = part->of == NY_NAMES_COLUMNS;
-    part->count = columns ? info.d : result ? result->rows.count : info.n;
-    if (columns ? info.column_names : info.names) return NY_OK;
+    part->count = columns ? points.rows.d : result ? result->rows.count : points.rows.n;
+    if (columns ? points.column_names : points.names) return NY_OK;
     return ny_result_lacks(store, NULL, name);
 }
 

@@ -310,9 +310,9 @@ static size_t count_residuals(const struct ny_result *result)
 
 static size_t count_labels(const struct ny_result *result)
 {
-    struct ny_rows_info info;
+    struct ny_stored_points points;
 
-    if (ny_points_info(result->store, &info) || !info.labels) return 0;
+    if (ny_points_stored(result->store, &points) || !points.labels) return 0;
     return (size_t)result->rows.count;
 }
 

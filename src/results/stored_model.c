@@ -127,10 +127,10 @@ done:
 
 int ny_model_take_columns(struct ny_model *model, struct ny_store *store)
 {
-    struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
+    struct ny_stored_points points;
+    int err = ny_points_stored(store, &points);
 
-    if (err || !info.column_names || info.d != model->d) return err;
+    if (err || !points.column_names || points.rows.d != model->d) return err;
     ny_names_clear(&model->columns);
     return ny_points_all_columns(store, &model->columns);
 }

@@ -111,15 +111,18 @@ done:
 }
 
 /* Says in which of the facts that each store knows a shard differs from the file; NULL: in none. */
-static const char *difference(const struct ny_shard_facts *facts, const struct ny_rows_info *info)
+static const char *difference(const struct ny_shard_facts *facts,
+                              const struct ny_stored_points *points)
 {
+    const struct ny_rows_info *info = &points->rows;
+
     if (facts->d != info->d) return "number of columns";
     if (facts->dtype != info->stored_dtype) return "element type";
     if (facts->layout != info->layout) return "layout";
     if (!ny_prepared_same(&facts->preparation, &info->preparation)) return "preparation of rows";
-    if ((facts->labels != NY_LABELS_NONE) != info->labels) return "labels";
-    if (facts->row_names != info->names) return "names of rows";
-    return facts->column_names != info->column_names ? "names of columns" : NULL;
+    if ((facts->labels != NY_LABELS_NONE) != points->labels) return "labels";
+    if (facts->row_names != points->names) return "names of rows";
+    return facts->column_names != points->column_names ? "names of columns" : NULL;
 }
 
 /* Finds in which names a shard differs from the file: it was imported into a folder of its own,
@@ -197,23 +200,23 @@ static int not_ours(const struct ny_shards *shards, const struct ny_shard *shard
 int ny_shards_look(struct ny_shards *shards, unsigned k, struct ny_store *store)
 {
     struct ny_shard *shard = &shards->shard[k];
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     const char *fact;
-    int err = ny_points_info(store, &info);
+    int err = ny_points_stored(store, &points);
 
-    if (err || info.n == 0) return err;
-    fact = difference(&shards->facts, &info);
+    if (err || points.rows.n == 0) return err;
+    fact = difference(&shards->facts, &points);
     if (!fact) err = compare_names(shards, shard, store, &fact);
     if (err) return err;
     if (fact) return not_ours(shards, shard);
-    if (shard->listed && memcmp(shard->id, info.id, sizeof(info.id)) != 0)
+    if (shard->listed && memcmp(shard->id, points.id, sizeof(points.id)) != 0)
         return not_ours(shards, shard);
     err = ny_store_epochs(store, &shard->now);
-    if (!err) err = compare_note(shards, k, info.n, false);
+    if (!err) err = compare_note(shards, k, points.rows.n, false);
     if (err) return err;
-    memcpy(shard->id, info.id, sizeof(info.id));
+    memcpy(shard->id, points.id, sizeof(points.id));
     shard->there = true;
-    shard->rows = info.n;
+    shard->rows = points.rows.n;
     return NY_OK;
 }
 

@@ -68,24 +68,26 @@ static void close_all(void *arg)
 }
 
 /* Adds the points of one store to those of the set. */
-static void add_points(struct ny_rows_info *all, const struct ny_rows_info *one)
+static void add_points(struct ny_stored_points *all, const struct ny_stored_points *one)
 {
-    all->n += one->n;
+    struct ny_rows_info *rows = &all->rows;
+    const struct ny_rows_info *more = &one->rows;
+
     all->blocks += one->blocks;
-    all->nnz += one->nnz;
-    all->raw_bytes += one->raw_bytes;
-    all->stored_bytes += one->stored_bytes;
     all->dropped += one->dropped;
-    all->lost += one->lost;
-    ny_lengths_add(&all->lengths, &one->lengths);
-    if (one->row_slots > all->row_slots) all->row_slots = one->row_slots;
     if (one->block_nnz > all->block_nnz) all->block_nnz = one->block_nnz;
-    if (one->block_rows < all->block_rows) all->block_rows = one->block_rows;
+    rows->n += more->n;
+    rows->nnz += more->nnz;
+    rows->kept_bytes += more->kept_bytes;
+    rows->lost += more->lost;
+    ny_lengths_add(&rows->lengths, &more->lengths);
+    if (more->row_slots > rows->row_slots) rows->row_slots = more->row_slots;
+    if (more->block_rows < rows->block_rows) rows->block_rows = more->block_rows;
 }
 
-static uint64_t add_id(uint64_t digest, const struct ny_rows_info *info)
+static uint64_t add_id(uint64_t digest, const struct ny_stored_points *points)
 {
-    uint64_t chain[] = {digest, ny_checksum(info->id, sizeof(info->id))};
+    uint64_t chain[] = {digest, ny_checksum(points->id, sizeof(points->id))};
 
     return ny_checksum(chain, sizeof(chain));
 }
@@ -100,24 +102,25 @@ static int count_rows(struct opened *opened, uint64_t *first, size_t room)
     int err = NY_OK;
 
     for (unsigned number = 0; !err && number < shards->count; number++) {
-        struct ny_rows_info info;
+        struct ny_stored_points points;
+        const struct ny_rows_info *rows = &points.rows;
         struct ny_store *store;
 
         if (!shards->shard[number].there) continue;
         opened->number[set->count] = number;
         err = open_store(opened, set->count, &store);
-        if (!err) err = ny_points_info(store, &info);
+        if (!err) err = ny_points_stored(store, &points);
         if (err) return err;
         if (set->count == 0)
-            set->info = info;
+            set->points = points;
         else
-            add_points(&set->info, &info);
-        block_rows[set->count++] = info.block_rows;
-        block_first[set->count] = block_first[set->count - 1] + info.blocks;
-        if (info.block_bytes > set->block_bytes) set->block_bytes = info.block_bytes;
-        first[set->count] = first[set->count - 1] + info.n;
-        source[set->count] = source[set->count - 1] + info.n + info.dropped;
-        set->digest = add_id(set->digest, &info);
+            add_points(&set->points, &points);
+        block_rows[set->count++] = rows->block_rows;
+        block_first[set->count] = block_first[set->count - 1] + points.blocks;
+        if (rows->block_bytes > set->block_bytes) set->block_bytes = rows->block_bytes;
+        first[set->count] = first[set->count - 1] + rows->n;
+        source[set->count] = source[set->count - 1] + rows->n + points.dropped;
+        set->digest = add_id(set->digest, &points);
     }
     return err;
 }

@@ -193,9 +193,10 @@ static uint32_t *columns_of(const void *room)
 }
 
 /* Sparse rows have the decoded block, and its image behind. */
-size_t ny_points_block_bytes(const struct ny_rows_info *info)
+size_t ny_points_block_bytes(const struct ny_stored_points *points)
 {
-    size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
+    const struct ny_rows_info *info = &points->rows;
+    size_t rows = (size_t)info->block_rows, nnz = (size_t)points->block_nnz;
 
     if (!info->row_slots) return rows * ny_rows_row_bytes(info);
     return sizeof(struct room_head) + ny_padded((rows + 1) * sizeof(uint32_t)) +
@@ -214,16 +215,17 @@ struct ny_sparse ny_sparse_block_row(const void *room, size_t i)
 
 /* The image behind what becomes of it, where there is room; a block that an append has filled up
  * meanwhile may need more. */
-static int image_room(struct ny_store *store, const struct ny_rows_info *info,
+static int image_room(struct ny_store *store, const struct ny_stored_points *points,
                       const struct ny_manifest *m, char *room, void **image, void **taken)
 {
-    size_t rows = (size_t)info->block_rows, nnz = (size_t)info->block_nnz;
+    size_t rows = (size_t)points->rows.block_rows, nnz = (size_t)points->block_nnz;
+    enum ny_dtype dtype = points->rows.dtype;
 
-    *image = room + ny_points_block_bytes(info) - ny_padded(ny_csr_bound(rows, nnz, info->dtype));
+    *image = room + ny_points_block_bytes(points) - ny_padded(ny_csr_bound(rows, nnz, dtype));
     *taken = NULL;
-    if (m->block_nnz <= info->block_nnz) return NY_OK;
+    if (m->block_nnz <= points->block_nnz) return NY_OK;
     *image = *taken =
-        ny_alloc(store->ctx, NY_MEM_STORE, ny_csr_bound(rows, (size_t)m->block_nnz, info->dtype));
+        ny_alloc(store->ctx, NY_MEM_STORE, ny_csr_bound(rows, (size_t)m->block_nnz, dtype));
     return *image ? NY_OK : NY_EBUDGET;
 }
 
@@ -241,9 +243,10 @@ static void prepare_block(const struct ny_rows_info *info, void *room, const cha
 }
 
 /* Decodes the image of a block into the room; NULL, or what is wrong. */
-static const char *decode_block(const struct ny_rows_info *info, struct ny_csr_image *image,
+static const char *decode_block(const struct ny_stored_points *points, struct ny_csr_image *image,
                                 size_t wanted, void *room)
 {
+    const struct ny_rows_info *info = &points->rows;
     struct room_head *head = room;
     const char *wrong;
     char *stored;
@@ -252,7 +255,7 @@ static const char *decode_block(const struct ny_rows_info *info, struct ny_csr_i
     image->wanted = wanted;
     nnz = ny_csr_count(image, &wrong);
     if (wrong) return wrong;
-    if (nnz > info->block_nnz) return "it has more values than the store says";
+    if (nnz > points->block_nnz) return "it has more values than the store says";
     *head = (struct room_head){(uint32_t)wanted, (uint32_t)nnz,
                                (uint32_t)ny_dtype_size(info->dtype), 0};
     starts_of(room)[0] = 0;
@@ -262,9 +265,10 @@ static const char *decode_block(const struct ny_rows_info *info, struct ny_csr_i
     return wrong;
 }
 
-static int read_block(struct ny_snapshot *view, const struct ny_rows_info *info,
+static int read_block(struct ny_snapshot *view, const struct ny_stored_points *points,
                       const struct ny_manifest *m, uint64_t block, void *room, size_t *count)
 {
+    const struct ny_rows_info *info = &points->rows;
     struct ny_store *store = view->store;
     uint64_t first = block * info->block_rows, left = info->n > first ? info->n - first : 0;
     uint64_t rows = ny_rows_in_block(m, block), wanted = left < rows ? left : rows;
@@ -275,17 +279,17 @@ static int read_block(struct ny_snapshot *view, const struct ny_rows_info *info,
 
     if (!wanted || m->layout != NY_CSR || m->block_rows != info->block_rows)
         return NY_BUG(store->ctx);
-    err = image_room(store, info, m, room, &image.at, &taken);
+    err = image_room(store, points, m, room, &image.at, &taken);
     if (err) return err;
     if (ny_csr_read(view, m, ny_points_key(NY_KIND_POINTS, block), &image, &wrong) == NY_OK)
-        wrong = decode_block(info, &image, (size_t)wanted, room);
+        wrong = decode_block(points, &image, (size_t)wanted, room);
     ny_free(store->ctx, taken);
     *count = wrong ? 0 : (size_t)wanted;
     return wrong ? ny_block_damaged(store, m, NY_KIND_POINTS, block, wrong) : NY_OK;
 }
 
-int ny_points_read_sparse(struct ny_store *store, const struct ny_rows_info *info, uint64_t block,
-                          void *room, size_t *count)
+int ny_points_read_sparse(struct ny_store *store, const struct ny_stored_points *points,
+                          uint64_t block, void *room, size_t *count)
 {
     struct ny_manifest m;
     struct ny_snapshot *view;
@@ -294,7 +298,7 @@ int ny_points_read_sparse(struct ny_store *store, const struct ny_rows_info *inf
     *count = 0;
     if (err) return err;
     err = ny_manifest_read(view, &m);
-    if (!err) err = read_block(view, info, &m, block, room, count);
+    if (!err) err = read_block(view, points, &m, block, room, count);
     end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
     return end ? end : err;
 }

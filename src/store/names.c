@@ -124,27 +124,27 @@ static int names_of_set(void *names, struct ny_store *store, size_t k, struct ny
 
 int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct ny_names *names)
 {
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     int err;
 
     if (store->set) return ny_set_each(store, first, count, names_of_set, names);
-    err = ny_points_info_all(store, &info);
+    err = ny_points_stored_all(store, &points);
     if (err) return err;
-    if (first > info.n || count > info.n - first) return NY_BUG(store->ctx);
+    if (first > points.rows.n || count > points.rows.n - first) return NY_BUG(store->ctx);
     if (store->in_memory) return ny_in_memory_names(store, first, count, names);
-    return read_range(store, NY_KIND_NAMES, info.block_rows, first, count, names);
+    return read_range(store, NY_KIND_NAMES, points.rows.block_rows, first, count, names);
 }
 
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names)
 {
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     int err = NY_OK;
 
     if (store->set) err = ny_set_store(store, 0, &store);
-    if (!err) err = ny_points_info_all(store, &info);
+    if (!err) err = ny_points_stored_all(store, &points);
     if (err) return err;
-    if (first > info.d || count > info.d - first) return NY_BUG(store->ctx);
+    if (first > points.rows.d || count > points.rows.d - first) return NY_BUG(store->ctx);
     if (store->in_memory) return ny_in_memory_column_names(store, first, count, names);
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
@@ -153,10 +153,10 @@ int ny_points_column_words(struct ny_store *store, uint64_t column,
                            char words[NY_COLUMN_WORDS_BYTES])
 {
     struct ny_names name = {0};
-    struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
+    struct ny_stored_points points;
+    int err = ny_points_stored(store, &points);
 
-    if (!err && info.column_names) err = ny_points_column_names(store, column, 1, &name);
+    if (!err && points.column_names) err = ny_points_column_names(store, column, 1, &name);
     ny_rows_name_column(column, name.count ? name.text : NULL, words);
     ny_names_release(&name, store->ctx);
     return err;
@@ -172,15 +172,15 @@ int ny_points_all_columns(void *store, struct ny_names *names)
 
 int ny_points_party(struct ny_store *store, struct ny_party *party, struct ny_names *names)
 {
-    struct ny_rows_info info;
-    int err = ny_points_info(store, &info);
+    struct ny_stored_points points;
+    int err = ny_points_stored(store, &points);
 
-    if (!err && info.column_names) err = ny_points_all_columns(store, names);
+    if (!err && points.column_names) err = ny_points_all_columns(store, names);
     *party = (struct ny_party){.whose = store->path,
-                               .traits = {.d = info.d,
-                                          .dtype = info.stored_dtype,
-                                          .layout = info.layout,
-                                          .preparation = info.preparation,
+                               .traits = {.d = points.rows.d,
+                                          .dtype = points.rows.stored_dtype,
+                                          .layout = points.rows.layout,
+                                          .preparation = points.rows.preparation,
                                           .columns = ny_names_digest(names)},
                                .columns = names};
     return err;
@@ -272,12 +272,12 @@ int ny_store_find_columns(struct ny_store *store, const char *const *names, size
 {
     struct ny_context *ctx = store->ctx;
     struct ny_names entry = {0};
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     struct sought *sought;
-    int err = ny_points_info_all(store, &info);
+    int err = ny_points_stored_all(store, &points);
 
     if (err) return err;
-    if (!info.column_names)
+    if (!points.column_names)
         return ny_fail(ctx, NY_EUSAGE,
                        "the columns of %s have no names; give their numbers, from 0", store->path);
     sought = ny_calloc(ctx, NY_MEM_STORE, count + 1, sizeof(*sought));
@@ -285,7 +285,7 @@ int ny_store_find_columns(struct ny_store *store, const char *const *names, size
     for (size_t i = 0; i < count; i++)
         sought[i] = (struct sought){names[i], i, UINT64_MAX, UINT64_MAX};
     qsort(sought, count, sizeof(*sought), by_name);
-    for (uint64_t number = 0; !err && number < ny_column_entries(info.d); number++) {
+    for (uint64_t number = 0; !err && number < ny_column_entries(points.rows.d); number++) {
         ny_names_clear(&entry);
         err = load(store, NY_KIND_COLUMNS, number, &entry);
         if (!err) match(sought, count, &entry, number * NY_COLUMN_NAMES);

@@ -88,10 +88,10 @@ struct cache {
     struct ny_manifest m;
     enum ny_kind kind;
     size_t row_bytes;
-    size_t slots;             /* of points: rows are records; 0: dense */
-    struct ny_rows_info info; /* of sparse points */
-    char *rows;               /* or the room of a sparse block */
-    struct ny_lost lost;      /* of points: blocks may hold zeros in their place */
+    size_t slots;                   /* of points: rows are records; 0: dense */
+    struct ny_stored_points points; /* where they are sparse */
+    char *rows;                     /* or the room of a sparse block */
+    struct ny_lost lost;            /* of points: blocks may hold zeros in their place */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
@@ -112,11 +112,11 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     *cache = (struct cache){.store = store, .kind = kind, .slots = slots, .block = UINT64_MAX};
     err = ny_manifest_now(store, &cache->m, kind == NY_KIND_POINTS ? &cache->lost : NULL);
     if (!err) err = check_layout(cache);
-    if (!err && slots) err = ny_points_info_all(store, &cache->info);
+    if (!err && slots) err = ny_points_stored_all(store, &cache->points);
     if (err) return err;
-    cache->row_bytes = slots ? ny_row_bytes(cache->info.dtype, 0, slots)
+    cache->row_bytes = slots ? ny_row_bytes(cache->points.rows.dtype, 0, slots)
                              : ny_block_row_bytes(&cache->m, kind, read_dtype(store, &cache->m));
-    bytes = slots ? ny_points_block_bytes(&cache->info)
+    bytes = slots ? ny_points_block_bytes(&cache->points)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
     if (err) return err;
@@ -155,7 +155,7 @@ static int cache_load(struct cache *cache, uint64_t block)
     if (cache->block == block) return NY_OK;
     cache->block = UINT64_MAX;
     if (cache->slots)
-        err = ny_points_read_sparse(cache->store, &cache->info, block, cache->rows, &count);
+        err = ny_points_read_sparse(cache->store, &cache->points, block, cache->rows, &count);
     else
         err = load_block(cache->store, cache->kind, block, &cache->m, cache->rows);
     if (!err) cache->block = block;
@@ -180,7 +180,7 @@ static int cache_copy(const struct cache *cache, uint64_t at, size_t count, char
         int err = sparse_row(cache, at + i, &row);
 
         if (err) return err;
-        ny_sparse_pack(out + i * cache->row_bytes, cache->slots, cache->info.dtype, row);
+        ny_sparse_pack(out + i * cache->row_bytes, cache->slots, cache->points.rows.dtype, row);
     }
     return NY_OK;
 }
@@ -213,7 +213,7 @@ static int read_range(struct cache *cache, uint64_t first, size_t count, char *o
 /* Returns the bytes of a row of a set in memory. */
 static size_t set_row_bytes(const struct ny_store *set, size_t slots)
 {
-    struct ny_rows_info info = set->set->info;
+    struct ny_rows_info info = set->set->points.rows;
     enum ny_dtype dtype = set->unprepared ? info.stored_dtype : info.dtype;
 
     return ny_row_bytes(dtype, info.d, slots);

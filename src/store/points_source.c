@@ -28,8 +28,8 @@ struct points_source {
     struct ny_source base;
     struct ny_store *store;
     struct ny_layout own;
-    struct ny_rows_info info;   /* with the n of the pass, lost rows between them included */
-    const struct ny_lost *lost; /* rows that are skipped */
+    struct ny_stored_points points; /* with the n of the pass, lost rows between them included */
+    const struct ny_lost *lost;     /* rows that are skipped */
     size_t row_bytes;
     uint64_t ahead_blocks, asked;    /* blocks < asked were asked for, */
     const struct ny_store *ahead_of; /* of this store */
@@ -53,7 +53,7 @@ struct spot {
 static int locate(const struct points_source *source, uint64_t row, struct spot *spot)
 {
     const struct ny_set *set = source->store->set;
-    uint64_t place, block_rows = source->info.block_rows;
+    uint64_t place, block_rows = source->points.rows.block_rows;
     int err = NY_OK;
 
     spot->store = source->store;
@@ -119,13 +119,13 @@ static struct slot *find_slot(struct points_source *source, uint64_t block)
 /* Decodes the block into the slot, without the lock; the pages behind it are given back. */
 static int decode(struct points_source *source, struct slot *slot, const struct spot *spot)
 {
-    struct ny_rows_info info = source->info;
+    struct ny_stored_points points = source->points;
     size_t count;
-    int err = spot->store == source->store ? NY_OK : ny_points_info(spot->store, &info);
+    int err = spot->store == source->store ? NY_OK : ny_points_stored(spot->store, &points);
 
     if (!err)
-        err = info.row_slots
-                  ? ny_points_read_sparse(spot->store, &info, spot->block, slot->rows, &count)
+        err = points.rows.row_slots
+                  ? ny_points_read_sparse(spot->store, &points, spot->block, slot->rows, &count)
                   : ny_points_read_block(spot->store, spot->block, slot->rows, &count);
     ny_points_done_with(spot->store, spot->block, 1);
     ny_mutex_lock(&source->lock);
@@ -299,41 +299,42 @@ int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsig
 {
     static const struct ny_source_ops ops = {take, strip, release, visit};
     struct ny_context *ctx = store->ctx;
-    struct ny_rows_info info;
+    struct ny_stored_points points;
+    struct ny_rows_info *info = &points.rows;
     struct points_source *source;
     uint64_t run;
     double stored;
     int err;
 
     *out = NULL;
-    err = ny_points_info(store, &info);
+    err = ny_points_stored(store, &points);
     if (err) return err;
-    if ((info.row_slots > 0) != (slots > 0)) return NY_BUG(ctx);
-    if (n > info.here.end) n = info.here.end; /* the others are in other shards */
-    n = n > info.here.first ? n - info.here.first : 0;
-    info.n = ny_rows_here(&info);
+    if ((info->row_slots > 0) != (slots > 0)) return NY_BUG(ctx);
+    if (n > info->here.end) n = info->here.end; /* the others are in other shards */
+    n = n > info->here.first ? n - info->here.first : 0;
+    info->n = ny_rows_here(info);
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
-    stored = (double)info.stored_bytes / (double)(info.n ? info.n : 1);
+    stored = (double)info->kept_bytes / (double)(info->n ? info->n : 1);
     source->base = (struct ny_source){.ops = &ops,
                                       .ctx = ctx,
-                                      .dtype = info.dtype,
-                                      .d = (size_t)info.d,
+                                      .dtype = info->dtype,
+                                      .d = (size_t)info->d,
                                       .slots = slots,
                                       .n = n,
                                       .stored_bytes_per_row = stored};
     source->store = store;
     source->own.ctx = ctx;
-    source->info = info;
+    source->points = points;
     source->lost = &store->skipped;
-    source->info.n = n ? ny_lost_place(source->lost, n - 1, &run) + 1 : 0;
-    source->row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
-    source->ahead_blocks = (uint64_t)(AHEAD_BYTES / (stored * (double)info.block_rows + 1));
+    source->points.rows.n = n ? ny_lost_place(source->lost, n - 1, &run) + 1 : 0;
+    source->row_bytes = ny_row_bytes(info->dtype, (size_t)info->d, slots);
+    source->ahead_blocks = (uint64_t)(AHEAD_BYTES / (stored * (double)info->block_rows + 1));
     if (source->ahead_blocks < AHEAD_BLOCKS_MIN) source->ahead_blocks = AHEAD_BLOCKS_MIN;
     source->slots = workers + 1;
     ny_mutex_init(&source->lock);
     ny_cond_init(&source->changed);
-    err = allocate_slots(source, info.block_bytes);
+    err = allocate_slots(source, info->block_bytes);
     if (err)
         release(&source->base);
     else

@@ -44,7 +44,7 @@ int ny_set_each(struct ny_store *store, uint64_t first, size_t count, ny_set_fn 
     size_t done = 0, k = 0;
     int err = NY_OK;
 
-    if (count > set->info.n || first > set->info.n - count) return NY_BUG(store->ctx);
+    if (count > set->points.rows.n || first > set->points.rows.n - count) return NY_BUG(store->ctx);
     while (!err && done < count) {
         struct ny_store *part;
         uint64_t row = first + done, left;

@@ -116,26 +116,26 @@ int ny_store_of_shape(struct ny_store **out, struct ny_context *ctx, const char 
     uint64_t mean = (nnz + n - 1) / n, slots = FULLEST * mean < d ? FULLEST * mean : d;
     uint64_t block_rows =
         sparse ? ny_sparse_block_rows_for(mean, shape->dtype) : ny_block_rows_for(d, shape->dtype);
-    struct ny_rows_info info = {
-        .n = n,
-        .d = d,
-        .here = {0, n},
-        .aligned = true,
-        .dtype = shape->dtype,
-        .stored_dtype = shape->dtype,
-        .layout = sparse ? NY_CSR : NY_DENSE,
-        .block_rows = block_rows,
-        .blocks = (n + block_rows - 1) / block_rows,
-        .nnz = nnz,
-        .row_slots = sparse ? slots : 0,
+    struct ny_stored_points points = {
+        .rows = {.n = n,
+                 .d = d,
+                 .here = {0, n},
+                 .aligned = true,
+                 .dtype = shape->dtype,
+                 .stored_dtype = shape->dtype,
+                 .layout = sparse ? NY_CSR : NY_DENSE,
+                 .nnz = nnz,
+                 .row_slots = sparse ? slots : 0,
+                 .block_rows = block_rows,
+                 .reader_bytes = NY_READING_BYTES},
         .block_nnz = sparse ? block_rows * mean : 0,
-        .raw_bytes = nnz * (ny_dtype_size(shape->dtype) + (sparse ? sizeof(uint32_t) : 0)),
-        .reader_bytes = NY_READING_BYTES,
     };
+    struct ny_rows_info *info = &points.rows;
 
-    ny_lengths_unknown(&info.lengths, nnz);
-    info.block_bytes = ny_points_block_bytes(&info);
-    return of_info(out, ctx, path, &info, NULL);
+    ny_lengths_unknown(&info->lengths, nnz);
+    info->block_bytes = ny_points_block_bytes(&points);
+    if (sparse) info->unit_values = ny_rows_unit_most(info, points.block_nnz);
+    return of_info(out, ctx, path, info, NULL);
 }
 
 int ny_store_of_none(struct ny_store **out, struct ny_context *ctx, const char *path,

@@ -14,7 +14,7 @@
 
 /* The facts of a shard that its peers have to know. */
 struct facts {
-    uint64_t rows, lost, nnz, row_slots, unit_nnz;
+    uint64_t rows, lost, nnz, row_slots, unit_values;
     struct ny_lengths lengths;
     struct ny_traits traits;
     uint64_t classes; /* how many have names */
@@ -49,8 +49,7 @@ static int facts_of(struct ny_store *store, struct ny_names *classes, struct fac
     facts->lost = info.lost;
     facts->nnz = info.nnz;
     facts->row_slots = info.row_slots;
-    if (info.row_slots) facts->unit_nnz = ny_rows_unit_values(&info);
-    if (info.row_slots && !facts->unit_nnz) facts->unit_nnz = UINT64_MAX; /* it is not known */
+    facts->unit_values = info.unit_values || !info.row_slots ? info.unit_values : UINT64_MAX;
     facts->lengths = info.lengths;
     facts->traits = party.traits;
     facts->traits.classes = ny_names_digest(classes);
@@ -130,14 +129,14 @@ int ny_store_join(struct ny_store *store)
     all = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*all));
     store->shard_first = ny_calloc(store->ctx, NY_MEM_STORE, shards + 1, sizeof(uint64_t));
     err = all && store->shard_first ? gather_facts(store, all) : NY_EBUDGET;
-    store->shards_nnz = store->shards_slots = store->shards_unit_nnz = 0;
+    store->shards_nnz = store->shards_slots = store->shards_unit = 0;
     store->shards_lengths = (struct ny_lengths){{0}};
     for (unsigned k = 0; k < shards && !err; k++) {
         store->shard_first[k + 1] = store->shard_first[k] + all[k].rows;
         store->shards_nnz += all[k].nnz;
         ny_lengths_add(&store->shards_lengths, &all[k].lengths);
         if (all[k].row_slots > store->shards_slots) store->shards_slots = all[k].row_slots;
-        if (all[k].unit_nnz > store->shards_unit_nnz) store->shards_unit_nnz = all[k].unit_nnz;
+        if (all[k].unit_values > store->shards_unit) store->shards_unit = all[k].unit_values;
     }
     if (!err) store->peers = peers;
     ny_free(store->ctx, all);

@@ -16,10 +16,8 @@ static void count_all(const struct ny_store *store, struct ny_rows_info *info)
     info->n = store->shard_first[ny_peers_shards(store->peers)];
     info->nnz = store->shards_nnz;
     info->row_slots = store->shards_slots;
-    info->unit_nnz = store->shards_unit_nnz;
+    info->unit_values = store->shards_unit;
     info->lengths = store->shards_lengths;
-    info->raw_bytes =
-        info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
 }
 
 /* Sets what a gather charges beside its blocks, and what statistics charge beside what they return,
@@ -36,14 +34,25 @@ static void count_charges(const struct ny_store *store, struct ny_rows_info *inf
     if (shards > 1) info->stats_bytes = (shards + 1) * (2 + 4 * (size_t)info->d) * sizeof(double);
 }
 
-int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
+int ny_points_stored(struct ny_store *store, struct ny_stored_points *points)
 {
-    int err = ny_points_info_all(store, info);
+    struct ny_rows_info *info = &points->rows;
+    int err = ny_points_stored_all(store, points);
 
     if (err || store->in_memory) return err;
     info->n -= store->skipped.rows;
-    info->block_bytes = store->set ? store->set->block_bytes : ny_points_block_bytes(info);
+    info->block_bytes = store->set ? store->set->block_bytes : ny_points_block_bytes(points);
+    if (info->row_slots) info->unit_values = ny_rows_unit_most(info, points->block_nnz);
     count_all(store, info);
     count_charges(store, info);
     return NY_OK;
+}
+
+int ny_points_info(struct ny_store *store, struct ny_rows_info *info)
+{
+    struct ny_stored_points points;
+    int err = ny_points_stored(store, &points);
+
+    *info = points.rows;
+    return err;
 }

@@ -205,14 +205,14 @@ static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows,
                      const struct taker *taker)
 {
     struct ny_wish *wishes;
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     struct lot lot = {
         .store = store, .own.ctx = store->ctx, .parcel.ctx = store->ctx, .slots = slots};
-    int err = count ? ny_points_info_all(store, &info) : NY_OK;
+    int err = count ? ny_points_stored_all(store, &points) : NY_OK;
 
     if (err || !count) return err;
     wishes = ny_lay(&lot.own, NY_MEM_STORE, count, sizeof(*wishes));
-    lay_lot(&lot.own, &lot, &info, ny_peers_shards(store->peers), count);
+    lay_lot(&lot.own, &lot, &points.rows, ny_peers_shards(store->peers), count);
     err = lot.own.err ? lot.own.err : check_rows(store, rows, count);
     for (size_t i = 0; !err && i < count; i++)
         wishes[i] = (struct ny_wish){rows[i], i};
@@ -258,12 +258,12 @@ static int gather_all(struct ny_store *store, size_t slots, const uint64_t *rows
 {
     struct records records = {.slots = slots, .out = out};
     struct taker taker = {take_record, &records, out};
-    struct ny_rows_info info;
-    int err = ny_points_info_all(store, &info);
+    struct ny_stored_points points;
+    int err = ny_points_stored_all(store, &points);
 
     if (err) return err;
-    records.dtype = info.dtype;
-    records.row_bytes = ny_row_bytes(info.dtype, (size_t)info.d, slots);
+    records.dtype = points.rows.dtype;
+    records.row_bytes = ny_row_bytes(points.rows.dtype, (size_t)points.rows.d, slots);
     return visit_all(store, slots, rows, count, &taker);
 }
 

@@ -88,13 +88,30 @@ uint64_t ny_results_room(struct ny_store *store, const char *name);
 
 /* ---- points: what is there ---------------------------------------------------------------- */
 
+/* Facts that a store keeps of its points. */
+struct ny_stored_points {
+    struct ny_rows_info rows; /* what a computation asks */
+    uint64_t blocks;          /* all but the last have rows.block_rows rows */
+    uint64_t block_nnz;       /* sparse: values of the fullest block */
+    uint64_t dropped;         /* rows that --nan drop left out, over all imports */
+    bool labels;              /* every row has a label (missing: NaN) */
+    bool names;               /* rows have names, empty where one came without */
+    bool column_names;
+    enum ny_indices indices; /* of LIBSVM files that rows came from */
+    uint8_t id[16];
+};
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
+int ny_points_stored(struct ny_store *store, struct ny_stored_points *points);
+/* Their rows alone. */
 int ny_points_info(struct ny_store *store, struct ny_rows_info *info);
+/* Returns the bytes of the values as they are stored, before compression; of sparse rows with their
+ * column numbers. */
+uint64_t ny_points_raw_bytes(const struct ny_rows_info *info);
 
 /* The points as a reader found them: those rows, and none in their place. */
 struct ny_points_state {
     uint64_t n, blocks;           /* rows, and full blocks */
-    uint64_t digest, tail_digest; /* as in ny_points_info */
+    uint64_t digest, tail_digest; /* over the full blocks, and over the last, short one, or 0 */
     uint64_t imports;             /* a digest of the notes of their imports */
     uint64_t txn;                 /* of the manifest */
 };
@@ -179,14 +196,14 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
  * such as its record and model, is that of the first store that has it. All that writes is
  * NY_EUSAGE. */
 struct ny_set {
-    struct ny_rows_info info;    /* all rows; id and digests are those of the first store */
-    uint64_t digest;             /* of the ids of the stores */
-    size_t count;                /* stores */
-    const uint64_t *first;       /* row of the set with which each begins; the end at `count` */
-    const uint64_t *source;      /* likewise of the files that they came from */
-    const uint64_t *block_first; /* likewise of the blocks, */
-    const uint64_t *block_rows;  /* which have so many rows in each store */
-    size_t block_bytes;          /* of the largest one */
+    struct ny_stored_points points; /* all rows; the id is that of the first store */
+    uint64_t digest;                /* of the ids of the stores */
+    size_t count;                   /* stores */
+    const uint64_t *first;          /* row of the set with which each begins; the end at `count` */
+    const uint64_t *source;         /* likewise of the files that they came from */
+    const uint64_t *block_first;    /* likewise of the blocks, */
+    const uint64_t *block_rows;     /* which have so many rows in each store */
+    size_t block_bytes;             /* of the largest one */
     int (*open)(void *arg, size_t k, struct ny_store **store); /* until others are asked for */
     void (*close)(void *arg);
     void *arg;
@@ -213,6 +230,7 @@ struct ny_given_rows {
     struct ny_rows *X;
     const struct ny_names *columns; /* their names; NULL: they have none */
     const uint64_t *source;         /* their numbers where they came from; NULL: those of X */
+    uint64_t dropped;               /* rows that were left out there */
     struct ny_given_names names;    /* their own names */
     const char *folder;             /* for results and temporary files; NULL: results are in memory,
                                      * and the others in $TMPDIR, or /tmp */
@@ -258,16 +276,16 @@ int ny_set_place(const struct ny_set *set, uint64_t row, size_t *k);
 /* ---- points: reading ---------------------------------------------------------------------- */
 
 /* Bytes that a block takes while it is read. */
-size_t ny_points_block_bytes(const struct ny_rows_info *info);
+size_t ny_points_block_bytes(const struct ny_stored_points *points);
 
 /* Decodes block `block` of dense rows into `rows` (ny_points_block_bytes() of room, packed); *count
  * = rows in it, cut at the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block
  * and rows. Thread-safe. Copies; never hands out a pointer into the map. */
 int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count);
-/* Like ny_points_read_block(), for sparse rows, cut at info->n, into ny_points_block_bytes() of
+/* Like ny_points_read_block(), for sparse rows, cut at their n, into ny_points_block_bytes() of
  * room, where ny_sparse_block_row() finds a row. */
-int ny_points_read_sparse(struct ny_store *store, const struct ny_rows_info *info, uint64_t block,
-                          void *room, size_t *count);
+int ny_points_read_sparse(struct ny_store *store, const struct ny_stored_points *points,
+                          uint64_t block, void *room, size_t *count);
 /* Returns row i of a block that ny_points_read_sparse() has put in `room`, which it points into. */
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
 /* Rows first … first+count−1 / the rows listed (any order), of type info->dtype, one after

@@ -290,8 +290,8 @@ struct ny_store {
     struct ny_lost skipped;         /* see ny_store_skip_lost() */
     struct ny_peers *peers;         /* see ny_store_join(); NULL: it is nobody's shard */
     uint64_t *shard_first;          /* each shard's first row, and the rows of all */
-    uint64_t shards_nnz, shards_slots, shards_unit_nnz; /* values of all, of the fullest row, and
-                                                         * of any unit at most */
+    uint64_t shards_nnz, shards_slots, shards_unit; /* values of all, of the fullest row, and
+                                                     * of any unit at most */
     struct ny_lengths shards_lengths;
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */
@@ -399,7 +399,7 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats);
 /* Counts what rows of several shards take on their way. */
 void ny_points_travel_count(struct ny_layout *l, const struct ny_rows_info *info, unsigned shards);
 /* The points of all, skipped ones included. */
-int ny_points_info_all(struct ny_store *store, struct ny_rows_info *info);
+int ny_points_stored_all(struct ny_store *store, struct ny_stored_points *points);
 /* The list that the manifest of this view speaks of. */
 int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *manifest,
                  struct ny_lost *lost);

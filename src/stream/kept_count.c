@@ -52,18 +52,19 @@ static int check_order(void *arg, size_t first, size_t count)
 /* Looks at the number of values of each row and of each block. */
 static void measure_rows(const struct ny_kept_rows *kept, struct ny_rows_info *info)
 {
-    uint64_t block_nnz = 0;
+    uint64_t block = 0, fullest = 0;
 
     for (uint64_t i = 0; i < kept->n; i++) {
         uint64_t count = ny_kept_start(kept, i + 1) - ny_kept_start(kept, i);
 
-        block_nnz = i % info->block_rows ? block_nnz + count : count;
-        if (block_nnz > info->block_nnz) info->block_nnz = block_nnz;
+        block = i % info->block_rows ? block + count : count;
+        if (block > fullest) fullest = block;
         if (count > info->row_slots) info->row_slots = count;
         ny_lengths_count(&info->lengths, count);
         if ((i + 1) % NY_UNIT_ROWS == 0) ny_kept_done(kept, i + 1 - NY_UNIT_ROWS, i + 1);
     }
     if (!info->row_slots) info->row_slots = 1;
+    info->unit_values = ny_rows_unit_most(info, fullest);
 }
 
 int ny_kept_info(struct ny_context *ctx, const struct ny_kept_rows *kept, uint64_t entries,
@@ -94,9 +95,8 @@ int ny_kept_info(struct ny_context *ctx, const struct ny_kept_rows *kept, uint64
         measure_rows(kept, info);
         element += sizeof(uint32_t);
     }
-    info->blocks = (info->n + info->block_rows - 1) / info->block_rows;
     info->block_bytes = SOURCE_BYTES + (sparse ? ny_kept_room(kept, (size_t)info->row_slots) : 0);
-    info->raw_bytes = info->stored_bytes = info->nnz * element;
+    info->kept_bytes = info->nnz * element;
     return NY_OK;
 }
 
@@ -178,7 +178,8 @@ static void look_ahead(const struct ny_kept_rows *kept, uint64_t first, uint64_t
 /* Returns how many rows are counted at a time: some blocks. */
 static uint64_t step_of(const struct ny_kept_rows *kept, const struct ny_rows_info *info)
 {
-    uint64_t blocks = STEP_BYTES / (info->raw_bytes / info->blocks + 1);
+    uint64_t block_count = (info->n + info->block_rows - 1) / info->block_rows;
+    uint64_t blocks = STEP_BYTES / (info->kept_bytes / block_count + 1);
 
     return info->block_rows * (in_place(kept) && blocks ? blocks : 1);
 }

@@ -42,12 +42,11 @@ void ny_rows_stats_release(struct ny_rows_stats *stats, struct ny_context *ctx)
     memset(stats, 0, sizeof(*stats));
 }
 
-uint64_t ny_rows_unit_values(const struct ny_rows_info *info)
+uint64_t ny_rows_unit_most(const struct ny_rows_info *info, uint64_t block_values)
 {
     uint64_t blocks = NY_UNIT_ROWS / info->block_rows + 1, most;
 
-    if (info->unit_nnz) return info->unit_nnz;
-    if (info->lost || __builtin_mul_overflow(blocks, info->block_nnz, &most)) return 0;
+    if (info->lost || __builtin_mul_overflow(blocks, block_values, &most)) return 0;
     return most < info->nnz ? most : info->nnz;
 }
 

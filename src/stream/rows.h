@@ -55,39 +55,26 @@ static inline uint64_t ny_row_now(const uint64_t *then, const uint64_t *now, siz
     return now[k] + (row - then[k]);
 }
 
+/* Facts of the rows, which a computation asks for before it reads any. */
 struct ny_rows_info {
     uint64_t n, d;
     struct ny_row_range here; /* the rows, among the n, that are here: all, unless these are a shard
                                * of a larger set (base/peers.h) */
     bool aligned;             /* each shard but the last has a multiple of NY_UNIT_ROWS rows */
+    uint64_t lost;            /* rows that cannot be read; they count in n, unless skipped */
     enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
     enum ny_dtype stored_dtype;
     struct ny_prepared preparation; /* done to rows as they are read */
     enum ny_row_layout layout;
-    uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
-    uint64_t blocks;
+    uint64_t nnz;                     /* values that are kept: of dense rows all */
+    uint64_t row_slots;               /* sparse: values of the fullest row, at least 1; dense: 0 */
+    uint64_t unit_values;             /* sparse: of a unit of rows, at most; 0: not known */
+    struct ny_lengths lengths;        /* sparse: bounds of the values of any rows */
+    uint64_t block_rows;              /* that are read together; a power of two */
+    uint64_t kept_bytes;              /* that a pass over the rows here reads, as they are kept */
     size_t block_bytes;               /* that a block takes while it is read, */
     size_t reader_bytes;              /* that each thread which reads keeps beside it, and */
     size_t gather_bytes, stats_bytes; /* that these calls charge beside it */
-    uint64_t nnz;                     /* values that are kept: of dense rows all */
-    uint64_t row_slots;               /* sparse: values of the fullest row, at least 1; dense: 0 */
-    uint64_t block_nnz;               /* sparse: values of the fullest block; */
-    uint64_t unit_nnz;                /* of shards: of a unit of any of them, at most */
-    struct ny_lengths lengths;        /* sparse: bounds of the values of any rows */
-    uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values; as
-                            * they are stored */
-    uint64_t stored_bytes; /* sum of the stored values, headers included */
-    uint64_t dropped;      /* rows that --nan drop left out, over all imports */
-    uint64_t lost;         /* rows that repair has set aside; they count in n, unless skipped */
-    uint64_t txn;          /* LMDB transaction that wrote the manifest */
-    bool labels;           /* every row has a label (missing: NaN) */
-    bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
-    bool names;            /* rows have names, empty where one came without */
-    bool column_names;
-    enum ny_indices indices; /* of LIBSVM files that rows came from */
-    uint8_t id[16];
-    uint64_t digest;      /* over the full blocks */
-    uint64_t tail_digest; /* over the last, short block; 0 when there is none */
 };
 
 /* Returns how many of the rows are here. */
@@ -185,8 +172,9 @@ static inline size_t ny_rows_row_bytes(const struct ny_rows_info *info)
 {
     return ny_row_bytes(info->dtype, (size_t)info->d, (size_t)info->row_slots);
 }
-/* Returns the most values that a unit of sparse rows has: it lies in a few blocks. 0: not known. */
-uint64_t ny_rows_unit_values(const struct ny_rows_info *info);
+/* Returns the most values that a unit of sparse rows has where no block has more than so many: it
+ * lies in a few blocks. 0: not known. */
+uint64_t ny_rows_unit_most(const struct ny_rows_info *info, uint64_t block_values);
 /* Counts a source for so many workers: a ring of blocks, one more than workers, and the mapped
  * pages of a block for each of them. */
 enum { NY_RING_SLOT_BYTES = 32 };

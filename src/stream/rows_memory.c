@@ -236,8 +236,6 @@ int ny_rows_of_memory(struct ny_rows **out, struct ny_context *ctx,
     memory->moments.cells = ny_calloc(ctx, NY_MEM_STORE, 4 * kept->d, sizeof(double));
     if (!memory->moments.cells) err = NY_EBUDGET;
     if (!err) err = ny_kept_info(ctx, kept, rows->entries, &memory->info);
-    memory->info.column_names = rows->columns != NULL;
-    memory->info.dropped = rows->dropped;
     if (!err)
         err = ny_kept_count(ctx, &memory->given, &memory->info, &memory->moments, &memory->norms);
     if (err)

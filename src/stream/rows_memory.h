@@ -3,8 +3,7 @@
  * gather read them where they are, and nothing of them is copied, but what is asked for.
  *
  * A fit of them has the bytes of a fit of a store which imported the same rows, as statistics are
- * summed up over the same blocks. There are no lost rows, no shards, no labels and no digests; id
- * and txn are 0.
+ * summed up over the same blocks. There are no lost rows and no shards.
  */
 #ifndef NY_STREAM_ROWS_MEMORY_H
 #define NY_STREAM_ROWS_MEMORY_H
@@ -19,7 +18,6 @@ struct ny_memory_rows {
     struct ny_kept_rows kept; /* n and d ≥ 1 */
     uint64_t entries;         /* sparse: values that they came with, zeros and repeats included, by
                                * which an import cuts blocks; 0: as many as they have */
-    uint64_t dropped;         /* rows that were left out before */
     const struct ny_names *columns; /* their names; NULL: they have none */
     const char *from;               /* the file that they were in; NULL: in none */
     const uint64_t *number;         /* the number in it of each row; NULL: one after another */

@@ -41,8 +41,7 @@ static int info(struct ny_rows *X, struct ny_rows_info *out)
     *out = (struct ny_rows_info){.n = N, .d = D, .here = {0, N}, .aligned = true, .nnz = N * D};
     out->dtype = out->stored_dtype = NY_F64;
     out->block_rows = BLOCK;
-    out->blocks = (N + BLOCK - 1) / BLOCK;
-    out->raw_bytes = out->stored_bytes = sizeof(array);
+    out->kept_bytes = sizeof(array);
     return NY_OK;
 }
 

@@ -83,7 +83,7 @@ static struct ny_names names_of(struct ny_store *opened, const struct ny_rows_in
 static void same_points(const char *one, const char *other)
 {
     const char *paths[2] = {one, other};
-    struct ny_rows_info info[2];
+    struct ny_stored_points info[2];
     struct ny_names names[2];
     struct ny_store *opened;
     OWNED(ny_context) *ctx = NULL;
@@ -96,8 +96,8 @@ static void same_points(const char *one, const char *other)
         size_t n;
 
         assert_int_equal(ny_shards_open(&opened, ctx, paths[k], NULL), NY_OK);
-        assert_int_equal(ny_points_info(opened, &info[k]), NY_OK);
-        n = (size_t)info[k].n;
+        assert_int_equal(ny_points_stored(opened, &info[k]), NY_OK);
+        n = (size_t)info[k].rows.n;
         rows[k] = malloc(n * D * sizeof(double));
         labels[k] = malloc(n * sizeof(double));
         source[k] = malloc(n * sizeof(uint64_t));
@@ -105,15 +105,15 @@ static void same_points(const char *one, const char *other)
         assert_int_equal(ny_points_read(opened, 0, 0, n, rows[k]), NY_OK);
         assert_int_equal(ny_points_labels(opened, 0, n, labels[k]), NY_OK);
         assert_int_equal(ny_points_source(opened, 0, n, source[k]), NY_OK);
-        names[k] = names_of(opened, &info[k]);
+        names[k] = names_of(opened, &info[k].rows);
         ny_store_close(opened);
     }
-    assert_int_equal(info[0].n, info[1].n);
-    assert_int_equal(info[0].dtype, info[1].dtype);
+    assert_int_equal(info[0].rows.n, info[1].rows.n);
+    assert_int_equal(info[0].rows.dtype, info[1].rows.dtype);
     assert_int_equal(info[0].dropped, info[1].dropped);
-    assert_memory_equal(rows[0], rows[1], info[0].n * D * ny_dtype_size(info[0].dtype));
-    assert_memory_equal(labels[0], labels[1], info[0].n * sizeof(double));
-    assert_memory_equal(source[0], source[1], info[0].n * sizeof(uint64_t));
+    assert_memory_equal(rows[0], rows[1], info[0].rows.n * D * ny_dtype_size(info[0].rows.dtype));
+    assert_memory_equal(labels[0], labels[1], info[0].rows.n * sizeof(double));
+    assert_memory_equal(source[0], source[1], info[0].rows.n * sizeof(uint64_t));
     assert_true(info[0].names == info[1].names && info[0].column_names && info[1].column_names);
     assert_int_equal(names[0].bytes, names[1].bytes);
     assert_memory_equal(names[0].text, names[1].text, names[0].bytes);

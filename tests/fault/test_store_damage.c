@@ -305,11 +305,11 @@ static void read_points(struct ny_store *store)
     static uint8_t rows[512][D];
     static double labels[N];
     static uint64_t source[N];
-    struct ny_rows_info info;
+    struct ny_stored_points info;
     struct ny_rows_stats stats;
 
-    if (!fine(ny_points_info(store, &info), "info")) return;
-    right(info.n == N && info.d == D && info.labels && info.source && info.blocks == 4, "info");
+    if (!fine(ny_points_stored(store, &info), "info")) return;
+    right(info.rows.n == N && info.rows.d == D && info.labels && info.blocks == 4, "info");
     for (uint64_t b = 0; b < info.blocks; b++) {
         size_t count;
 

@@ -63,8 +63,9 @@ static void write_records(struct ny_store *store, struct fuzz_bytes bytes)
 }
 
 /* The first rows, a block, one by one, and their labels and sources. */
-static void read_rows(struct ny_store *store, const struct ny_rows_info *info)
+static void read_rows(struct ny_store *store, const struct ny_stored_points *points)
 {
+    const struct ny_rows_info *info = &points->rows;
     struct ny_context *ctx = store->ctx;
     size_t count = info->n < ROWS ? (size_t)info->n : ROWS, got, bytes;
     uint64_t last[1] = {info->n - 1};
@@ -84,9 +85,9 @@ static void read_rows(struct ny_store *store, const struct ny_rows_info *info)
         ny_free(ctx, room);
     }
     ny_error_clear(ctx);
-    room = ny_alloc(ctx, NY_MEM_OTHER, ny_points_block_bytes(info));
+    room = ny_alloc(ctx, NY_MEM_OTHER, ny_points_block_bytes(points));
     if (room)
-        (void)fuzz_status(ctx, info->row_slots ? ny_points_read_sparse(store, info, 0, room, &got)
+        (void)fuzz_status(ctx, info->row_slots ? ny_points_read_sparse(store, points, 0, room, &got)
                                                : ny_points_read_block(store, 0, room, &got));
     ny_free(ctx, room);
     ny_error_clear(ctx);
@@ -103,12 +104,12 @@ static void read_all(struct ny_store *store)
 {
     struct ny_context *ctx = store->ctx;
     struct ny_rows_stats stats;
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     char **names;
     size_t count;
 
-    if (fuzz_status(ctx, ny_points_info(store, &info)) == NY_OK && info.n > 0)
-        read_rows(store, &info);
+    if (fuzz_status(ctx, ny_points_stored(store, &points)) == NY_OK && points.rows.n > 0)
+        read_rows(store, &points);
     ny_error_clear(ctx);
     if (fuzz_status(ctx, ny_points_stats(store, &stats)) == NY_OK)
         ny_rows_stats_release(&stats, ctx);

@@ -47,6 +47,23 @@ static inline struct ny_rows_info points_now(void)
     return info;
 }
 
+/* All that readers see of the points, as they are stored, but the number of their transaction. */
+struct points_seen {
+    struct ny_stored_points points;
+    struct ny_points_state state;
+};
+
+static inline struct points_seen points_seen(void)
+{
+    struct points_seen seen;
+
+    memset(&seen, 0, sizeof(seen));
+    CHECK(ny_points_stored(store, &seen.points));
+    CHECK(ny_points_state(store, &seen.state));
+    seen.state.txn = 0;
+    return seen;
+}
+
 /* Returns how many rows are staged, from which an import would go on. */
 static inline uint64_t staged_rows(const struct ny_ingest_spec *spec)
 {

@@ -25,17 +25,17 @@ static uint32_t *order_of(const struct cloud *cloud)
                  pieces = (1 << 20) + 4096; /* in a large graph little */
     struct ny_layout counted = {0};
     bool *seen = lend_zeros(cloud->n * sizeof(*seen));
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     uint32_t *order;
 
-    assert_int_equal(ny_points_info(cloud->store, &info), NY_OK);
+    assert_int_equal(ny_points_stored(cloud->store, &points), NY_OK);
     own.ctx = ctx;
     ny_memory_peak_reset(ctx);
     assert_int_equal(ny_near_rows(ny_store_rows(cloud->store), cloud->n, &own, &order), NY_OK);
     ny_lay(&counted, NY_MEM_DICTIONARY, cloud->n, sizeof(*order));
     ny_order_lay(&counted, cloud->n);
     assert_true(ny_memory_peak(ctx) <=
-                before + ny_layout_most(&counted) + pieces + 2 * ny_points_block_bytes(&info));
+                before + ny_layout_most(&counted) + pieces + 2 * ny_points_block_bytes(&points));
     for (size_t i = 0; i < cloud->n; i++) {
         assert_true(order[i] < cloud->n);
         assert_false(seen[order[i]]);

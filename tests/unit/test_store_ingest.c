@@ -31,21 +31,21 @@ TEST(append_fills_the_short_block)
 TEST(digests)
 {
     struct case_import import = import_of(NY_U8, 784, 2500);
-    struct ny_rows_info whole, parts, more;
+    struct ny_points_state whole, parts, more;
 
     CHECK(case_import(store, &import));
-    whole = points_now();
+    CHECK(ny_points_state(store, &whole));
     import.spec.append = true;
     import.first = 2500;
     import.count = 100;
     CHECK(case_import(store, &import));
-    more = points_now();
+    CHECK(ny_points_state(store, &more));
     assert_true(more.digest == whole.digest); /* full blocks: the same two */
     assert_true(more.tail_digest != whole.tail_digest && more.tail_digest != 0);
     import.first = 2600;
     import.count = 3072 - 2600;
     CHECK(case_import(store, &import));
-    parts = points_now();
+    CHECK(ny_points_state(store, &parts));
     assert_true(parts.digest != whole.digest && parts.tail_digest == 0);
     assert_true(parts.txn > more.txn);
 }
@@ -75,17 +75,17 @@ TEST(imports_that_do_not_fit)
 TEST(nothing_is_seen_before_the_commit)
 {
     struct case_import import = import_of(NY_U8, 784, 1500);
-    struct ny_rows_info before, after;
+    struct points_seen before, after;
 
     CHECK(case_import(store, &import));
-    before = points_now();
+    before = points_seen();
     import.first = 1500;
     import.count = 50000;
     import.spec.append = true;
     import.no_commit = 1;
     ny_context_set_memory(ctx, 200 << 20);
     CHECK(case_import(store, &import));
-    after = points_now();
+    after = points_seen();
     assert_memory_equal(&before, &after, sizeof(before));
     check_rows(3, 0, 1500, 0);
 }
@@ -219,13 +219,13 @@ TEST(damage_to_what_is_staged_starts_the_import_anew)
 TEST(discarding_leaves_the_store_as_it_was)
 {
     struct case_import import = import_of(NY_U8, 784, 1500);
-    struct ny_rows_info before, after;
+    struct points_seen before, after;
     struct ny_ingest *ingest;
     uint64_t consumed;
 
     ny_context_set_memory(ctx, 100 << 20);
     CHECK(case_import(store, &import));
-    before = points_now();
+    before = points_seen();
     import.spec.append = true;
     import.count = 30000;
     import.no_commit = 1;
@@ -234,7 +234,7 @@ TEST(discarding_leaves_the_store_as_it_was)
     assert_true(consumed > 0);
     CHECK(ny_ingest_discard(ingest));
     ny_ingest_free(ingest);
-    after = points_now();
+    after = points_seen();
     assert_memory_equal(&before, &after, sizeof(before));
     check_rows(3, 0, 1500, 0);
     assert_int_equal(staged_rows(&import.spec), 0);
@@ -249,7 +249,7 @@ static int read_or_write(void *arg, unsigned worker)
 {
     struct case_import import = import_of(NY_U8, 784, 1000);
     uint8_t *rows = lend(1024 * 784), *want = lend_zeros(1024 * 784);
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     int err = NY_OK;
 
     (void)arg;
@@ -260,8 +260,8 @@ static int read_or_write(void *arg, unsigned worker)
         if (!err) err = ny_blob_put(store, "fit", "x", want, 1000);
     }
     for (uint64_t round = 0; !err && worker > 0 && round < ROUNDS; round++) {
-        err = ny_points_info(store, &info);
-        for (uint64_t b = 0; !err && b < info.blocks; b++) {
+        err = ny_points_stored(store, &points);
+        for (uint64_t b = 0; !err && b < points.blocks; b++) {
             size_t count;
 
             err = ny_points_read_block(store, b, rows, &count);

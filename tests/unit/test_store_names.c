@@ -116,7 +116,7 @@ TEST(names_come_back)
             n += counts[i];
             check_names(0, n);
         }
-        assert_true(points_now().names && points_now().column_names);
+        assert_true(points_seen().points.names && points_seen().points.column_names);
         assert_int_equal(points_now().n, n);
         check_names(130, 500);
         check_names(n - 1, 1);
@@ -247,7 +247,7 @@ TEST(damage_is_found_and_set_aside)
     told[0] = '\0';
     CHECK(ny_store_verify(store, tell_damage, NULL));
     assert_string_equal(told, "");
-    assert_true(points_now().names && !points_now().column_names);
+    assert_true(points_seen().points.names && !points_seen().points.column_names);
     CHECK(ny_points_names(store, 128, 128, &names));
     assert_int_equal(names.bytes, 128);
     check_names(256, 44);

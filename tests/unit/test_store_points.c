@@ -10,6 +10,7 @@ static void round_trip(enum ny_dtype dtype, uint64_t d, uint64_t n)
     struct case_import import = import_of(dtype, d, n);
     struct ny_rows_info info;
     size_t row_bytes = d * ny_dtype_size(dtype), count;
+    uint64_t blocks;
     char *rows, *want;
 
     CHECK(case_import(store, &import));
@@ -17,13 +18,14 @@ static void round_trip(enum ny_dtype dtype, uint64_t d, uint64_t n)
     assert_int_equal(info.n, n);
     assert_int_equal(info.d, d);
     assert_int_equal(info.dtype, dtype);
-    assert_int_equal(info.raw_bytes, n * row_bytes);
+    assert_int_equal(ny_points_raw_bytes(&info), n * row_bytes);
     assert_int_equal(info.block_rows & (info.block_rows - 1), 0);
     assert_true(info.block_rows * row_bytes <= 1 << 20 || info.block_rows == 1);
-    assert_int_equal(info.blocks, (n + info.block_rows - 1) / info.block_rows);
+    blocks = (n + info.block_rows - 1) / info.block_rows;
+    assert_int_equal(points_seen().points.blocks, blocks);
     rows = lend(info.block_rows * row_bytes);
     want = lend(info.block_rows * row_bytes);
-    for (uint64_t b = 0; b < info.blocks; b++) {
+    for (uint64_t b = 0; b < blocks; b++) {
         uint64_t left = n - b * info.block_rows;
 
         CHECK(ny_points_read_block(store, b, rows, &count));
@@ -172,7 +174,7 @@ TEST(labels_and_source_rows)
 
     import.spec.labels = import.spec.source = true;
     CHECK(case_import(store, &import));
-    assert_true(points_now().labels && points_now().source);
+    assert_true(points_seen().points.labels);
     CHECK(ny_points_labels(store, 0, 3000, labels));
     CHECK(ny_points_source(store, 0, 3000, source));
     for (uint64_t i = 0; i < 3000; i++) {

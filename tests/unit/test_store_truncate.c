@@ -11,15 +11,6 @@ static int object(void *user, bool now)
     return agree(user, now);
 }
 
-/* Returns what readers see: all of the points' record but the number of its transaction. */
-static struct ny_rows_info seen(void)
-{
-    struct ny_rows_info info = points_now();
-
-    info.txn = 0;
-    return info;
-}
-
 static void append(enum ny_dtype dtype, uint64_t first, uint64_t count)
 {
     struct case_import import = import_of(dtype, D, count);
@@ -36,28 +27,28 @@ static void append(enum ny_dtype dtype, uint64_t first, uint64_t count)
  * first, and all of it has the bits that it had. */
 static void go_back(enum ny_dtype dtype, const uint64_t *count, size_t imports)
 {
-    struct ny_rows_info info[MANY], now;
+    struct points_seen info[MANY], now;
     struct ny_rows_stats stats[MANY], again;
     uint64_t n = 0;
     int called;
 
     for (size_t i = 0; i < imports; n += count[i++]) {
         append(dtype, n, count[i]);
-        info[i] = seen();
+        info[i] = points_seen();
         CHECK(ny_points_stats(store, &stats[i]));
     }
     for (size_t i = imports; i-- > 0; n -= i ? count[i] : 0) {
         called = 0;
-        CHECK(ny_store_truncate(store, info[i].n, agree, &called));
+        CHECK(ny_store_truncate(store, info[i].state.n, agree, &called));
         assert_int_equal(called, i + 1 < imports ? 11 : 0);
-        now = seen();
+        now = points_seen();
         assert_memory_equal(&now, &info[i], sizeof(now));
         CHECK(ny_points_stats(store, &again));
         assert_memory_equal(again.mean, stats[i].mean, 4 * D * sizeof(double));
         assert_true(again.mean_norm == stats[i].mean_norm && again.n == stats[i].n);
         ny_rows_stats_release(&again, ctx);
         ny_rows_stats_release(&stats[i], ctx);
-        check_rows(3, 0, info[i].n, 0);
+        check_rows(3, 0, info[i].state.n, 0);
     }
 }
 
@@ -96,14 +87,14 @@ TEST(notes_say_where_imports_began)
 
 TEST(refusals_change_nothing)
 {
-    struct ny_rows_info before, now;
+    struct points_seen before, now;
     struct ny_ingest *ingest;
     struct case_import import = import_of(NY_F32, D, 10);
     uint64_t consumed;
     int called = 0;
 
     append(NY_F32, 0, 3000);
-    before = seen();
+    before = points_seen();
     assert_int_equal(ny_store_truncate(store, 0, agree, &called), NY_EUSAGE);
     assert_int_equal(ny_store_truncate(store, 3001, agree, &called), NY_EUSAGE);
     assert_int_equal(called, 0);
@@ -114,7 +105,7 @@ TEST(refusals_change_nothing)
     assert_int_equal(ny_store_truncate(store, 1000, agree, &called), NY_EBUSY);
     ny_ingest_free(ingest);
     ny_error_clear(ctx);
-    now = seen();
+    now = points_seen();
     assert_memory_equal(&now, &before, sizeof(now));
 }
 
@@ -122,11 +113,11 @@ TEST(refusals_change_nothing)
 TEST(what_was_staged_is_forgotten)
 {
     struct case_import import = import_of(NY_F32, D, 9000);
-    struct ny_rows_info before, now;
+    struct points_seen before, now;
     int called;
 
     append(NY_F32, 0, 3000);
-    before = seen();
+    before = points_seen();
     append(NY_F32, 3000, 2000);
     import.first = 5000;
     import.spec.append = true;
@@ -134,7 +125,7 @@ TEST(what_was_staged_is_forgotten)
     import.no_commit = 1;
     CHECK(case_import(store, &import));
     CHECK(ny_store_truncate(store, 3000, agree, &called));
-    now = seen();
+    now = points_seen();
     assert_memory_equal(&now, &before, sizeof(now));
     append(NY_F32, 3000, 2000);
     import.no_commit = 0;

@@ -193,7 +193,7 @@ static uint64_t damage(struct ny_store **store, uint64_t rows, size_t block_byte
 {
     static const char zeroes[4096];
     char file[192], *block = lend(block_bytes);
-    struct ny_rows_info info;
+    struct ny_stored_points points;
     struct stat status;
     uint64_t bad = 0;
     size_t count;
@@ -208,12 +208,12 @@ static uint64_t damage(struct ny_store **store, uint64_t rows, size_t block_byte
     assert_int_equal(fwrite(zeroes, 1, sizeof(zeroes), data), sizeof(zeroes));
     fclose(data);
     assert_int_equal(ny_store_open(store, ctx, path), NY_OK);
-    assert_int_equal(ny_points_info(*store, &info), NY_OK);
-    while (bad < info.blocks && ny_points_read_block(*store, bad, block, &count) == NY_OK)
+    assert_int_equal(ny_points_stored(*store, &points), NY_OK);
+    while (bad < points.blocks && ny_points_read_block(*store, bad, block, &count) == NY_OK)
         bad++;
-    assert_true(bad * info.block_rows < rows);
+    assert_true(bad * points.rows.block_rows < rows);
     ny_error_clear(ctx);
-    return bad * info.block_rows;
+    return bad * points.rows.block_rows;
 }
 
 struct rush {
