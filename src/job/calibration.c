@@ -65,6 +65,18 @@ double ny_calibration_tile(const struct ny_calibration *c, enum ny_way way, bool
     }
 }
 
+double ny_calibration_beats(const struct ny_calibration *c, double beats)
+{
+    const double exponentials_then = 3.27e9;
+
+    return beats * 1e-9 * exponentials_then / c->exp32;
+}
+
+double ny_calibration_alone(const struct ny_calibration *c, double beats)
+{
+    return c->threads * ny_calibration_beats(c, beats);
+}
+
 /* Returns the operations of one run: flops, or exponentials. Of bytes they are exact distances of
  * groups of rows from panels of landmarks, as columns/strip.c takes them. */
 static double run_once(int kind, float *at)
@@ -243,12 +255,13 @@ static void begin(struct ny_context *ctx, struct ny_calibration *c)
 
     *c = (struct ny_calibration){
         .guessed = true, .date = NAN, .load = NAN, .disk_write = usual_disk};
+    c->threads = effective_threads(ctx);
     snprintf(c->key, sizeof(c->key), "%s, %u threads, %s", ny_cpu_name(ny_cpu_family()),
              ny_context_threads(ctx), ny_blas_name());
     for (int kind = 0; kind < KINDS; kind++)
-        rates[kind] = guess[kind] * effective_threads(ctx);
+        rates[kind] = guess[kind] * c->threads;
     fill(c, rates);
-    c->eigen = eigen_guess * effective_threads(ctx);
+    c->eigen = eigen_guess * c->threads;
 }
 
 /* Replaces guesses by what the machine has to give now. */

@@ -18,11 +18,12 @@
 #include "columns/columns.h"
 
 struct ny_calibration {
-    char key[256]; /* CPU family, threads, BLAS */
-    bool guessed;  /* not measured: the work is shorter than a measurement, or memory is short */
-    double gemm32; /* flop/s of C tiles and projections: all threads, one strip each */
-    double gram32; /* flop/s (m² a row) of f32 tile Grams */
-    double gemm64; /* flop/s of f64 products: W, the small problem */
+    char key[256];  /* CPU family, threads, BLAS */
+    bool guessed;   /* not measured: the work is shorter than a measurement, or memory is short */
+    double threads; /* that work at a time: rates are those of all of them */
+    double gemm32;  /* flop/s of C tiles and projections: all threads, one strip each */
+    double gram32;  /* flop/s (m² a row) of f32 tile Grams */
+    double gemm64;  /* flop/s of f64 products: W, the small problem */
     double gram64;
     double bytes, direct; /* flop/s (2d an entry) of tiles by NY_WAY_BYTES and NY_WAY_DIRECT */
     double exp32, exp64;  /* exponentials/s in tiles, and of exact values */
@@ -43,5 +44,11 @@ void ny_calibration_count(struct ny_layout *l, unsigned workers, size_t room);
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
 /* Returns the flop/s of a tile before its exponentials, by its way and its precision. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);
+/* Returns the seconds of so many beats of one thread, shared by all. A beat is a nanosecond of the
+ * machine on which constants of plans were found, whose threads did 3.27·10⁹ exponentials of f32
+ * tiles a second each; on another it is as long as an exponential says. */
+double ny_calibration_beats(const struct ny_calibration *calibration, double beats);
+/* Returns the seconds of beats while the other threads wait. */
+double ny_calibration_alone(const struct ny_calibration *calibration, double beats);
 
 #endif

@@ -2,10 +2,8 @@
  * Seconds of pieces of the work (job/prices.h), from measured rates and from constants in beats.
  *
  * The `work` functions of stages call these while a plan is made; nothing is run or measured here.
- * The constants in the functions are nanoseconds of one thread, found on one machine, whose
- * threads did 3.27·10⁹ exponentials of f32 tiles a second each. ny_price_beats() scales them by
- * the rate of exponentials on this machine. For instance, 30 beats for a row and 0.7 for each of
- * its bytes are the time to decompress dense rows and to check them.
+ * The constants in the functions are beats (ny_calibration_beats()). For instance, 30 beats for a
+ * row and 0.7 for each of its bytes are the time to decompress dense rows and to check them.
  *
  * Results are seconds with all threads at work; ny_price_share() turns them into those of a pass
  * whose workers are fewer, or whose rows are few.
@@ -15,9 +13,6 @@
 #include <math.h>
 
 #include "base/cpu.h"
-
-/* Exponentials per second of a thread of the machine whose nanoseconds are beats. */
-static const double exponentials_then = 3.27e9;
 
 struct ny_prices ny_prices_of(const struct ny_calibration *rate, const struct ny_rows_info *points,
                               const struct ny_columns_spec *spec, bool f64)
@@ -42,7 +37,7 @@ struct ny_prices ny_prices_of(const struct ny_calibration *rate, const struct ny
 
 double ny_price_beats(const struct ny_prices *prices, double beats)
 {
-    return beats * 1e-9 * exponentials_then / prices->rate->exp32;
+    return ny_calibration_beats(prices->rate, beats);
 }
 
 unsigned ny_price_threads(unsigned threads)

@@ -1,7 +1,6 @@
 /*
  * Seconds of pieces of the work, with all threads: products at their measured rates, and what
- * comes beside them. The latter is counted in beats, nanoseconds of a thread of the machine that
- * they were measured on, and as long on another as an exponential says.
+ * comes beside them, which is counted in beats (ny_calibration_beats()).
  *
  * A tile costs its products, at the rate of the way in which it is computed and of its precision
  * (job/calibration.h), its exponentials where the kernel has them, and the beats in which its

@@ -389,7 +389,7 @@ static void count_solve(struct ny_layout *l, const struct ny_job_sizes *sizes, u
  * are. */
 static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
-    const double steps = 20, coarse = 1.7, flops_per_s = 3e9; /* of a thread, measured */
+    const double steps = 20, coarse = 1.7, flop = 0.33; /* beats */
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     size_t pairs = ny_settings_pairs(f->settings);
     double flops =
@@ -397,7 +397,7 @@ static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
     plan->loose = true;
     plan->flops += flops;
-    plan->stage_s[NY_STAGE_SOLVE] += flops / (flops_per_s * f->job.threads);
+    plan->stage_s[NY_STAGE_SOLVE] += ny_calibration_beats(&plan->rates, flop * flops);
     plan->disk_bytes += 2 * ny_lobpcg_state_bytes(f->nodes, pairs);
 }
 

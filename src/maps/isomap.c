@@ -269,7 +269,7 @@ static void accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *pl
 {
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
 
-    plan->stage_s[NY_STAGE_ACCUMULATE] += ny_isomap_sweep_s(f, f->m);
+    plan->stage_s[NY_STAGE_ACCUMULATE] += ny_isomap_sweep_s(f, &plan->rates, f->m);
     plan->disk_bytes += 2 * ny_isomap_state_bytes(f->m);
     if (ny_isomap_keeps_columns(f->settings)) plan->disk_bytes += ny_sweep_bytes(f->nodes, f->m);
 }

@@ -72,7 +72,8 @@ int ny_isomap_measure(const struct ny_isomap *map);
 /* Counts what all stages after select hold. */
 void ny_isomap_common(struct ny_layout *l, const struct ny_map_sizes *sizes);
 /* Returns the seconds of the paths from so many sources. */
-double ny_isomap_sweep_s(const struct ny_map_sizes *sizes, size_t sources);
+double ny_isomap_sweep_s(const struct ny_map_sizes *sizes, const struct ny_calibration *rates,
+                         size_t sources);
 
 extern const struct ny_stage ny_stage_isomap_solve, ny_stage_isomap_unfold;
 /* Places new rows by the paths through their nearest nodes (maps/isomap_transform.c); `transform`

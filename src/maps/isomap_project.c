@@ -180,11 +180,11 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
     plan->flops += 2 * n * m * p;
     if (!all) {
-        *seconds += ny_isomap_sweep_s(f, ny_isomap_sources(f->nodes));
+        *seconds += ny_isomap_sweep_s(f, &plan->rates, ny_isomap_sources(f->nodes));
         plan->disk_bytes += 2 * f->nodes * f->settings->components * sizeof(double);
     }
     if (!all || keeps) *seconds += 2 * n * m * p / plan->rates.gemm64;
-    if (!all && !keeps && !f->kept) *seconds += ny_isomap_sweep_s(f, f->m);
+    if (!all && !keeps && !f->kept) *seconds += ny_isomap_sweep_s(f, &plan->rates, f->m);
 }
 
 const struct ny_stage ny_stage_isomap_unfold = {NY_STAGE_PROJECT, project, count_project,

@@ -150,10 +150,11 @@ void ny_isomap_common(struct ny_layout *l, const struct ny_map_sizes *f)
     lay(l, &map, f->m);
 }
 
-double ny_isomap_sweep_s(const struct ny_map_sizes *f, size_t sources)
+double ny_isomap_sweep_s(const struct ny_map_sizes *f, const struct ny_calibration *rates,
+                         size_t sources)
 {
-    /* nodes a source and a thread: bench_paths; a part of the time of pages is for reading them */
-    const double paths_per_s = (f->paged ? 3e7 : 4e7) * ny_paths_rate(f->lanes);
+    /* beats of a node from one source: bench_paths; with pages, a part of them is for reading */
+    const double path = (f->paged ? 33 : 25) / ny_paths_rate(f->lanes);
 
-    return (double)sources * (double)f->nodes / (paths_per_s * f->job.threads);
+    return ny_calibration_beats(rates, path * (double)sources * (double)f->nodes);
 }

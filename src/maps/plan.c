@@ -3,9 +3,6 @@
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 
-/* An end of an edge, while the graph is opened in memory, or its pages are made. */
-static const double opening_s = 1e-7, paging_s = 2e-7;
-
 /* Assumes, before there is a graph, one component and no edge that is in two lists. */
 static int sizes_of(struct ny_rows *X, const struct ny_fit_settings *settings,
                     struct ny_map_sizes *sizes)
@@ -32,6 +29,7 @@ static int sizes_of(struct ny_rows *X, const struct ny_fit_settings *settings,
 int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
                       struct ny_plan *plan)
 {
+    const double opening = 200, paging = 400; /* beats of an edge, in memory or to pages */
     size_t element = ny_precision_bytes(settings->precision);
     struct ny_graph_plan graph = {0};
     struct ny_map_sizes sizes;
@@ -66,7 +64,7 @@ int ny_graph_fit_plan(struct ny_rows *X, const struct ny_fit_settings *settings,
     }
     ny_plan_work(&sizes.job, plan);
     plan->stage_s[sizes.job.course->stages[0]->id] +=
-        (sizes.paged ? paging_s : opening_s) * 2 * (double)sizes.edges;
+        ny_calibration_alone(&plan->rates, (sizes.paged ? paging : opening) * (double)sizes.edges);
     if (!settings->graph_given) {
         ny_graph_plan_add(&graph, plan);
         ny_graph_plan_note(sizes.job.ctx, &graph);

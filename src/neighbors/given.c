@@ -180,9 +180,10 @@ static void count_given(struct ny_layout *l, const struct ny_job_sizes *sizes, u
 static void given_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_given_edges *given = ((const struct given_sizes *)sizes)->given;
-    const double entry_s = 4e-7, node_s = 5e-8; /* an entry is parsed, sorted and joined */
+    const double entry = 400, node = 50; /* beats: an entry is parsed, sorted and joined */
 
-    plan->stage_s[NY_STAGE_GRAPH] += entry_s * (double)given->entries + node_s * (double)given->n;
+    plan->stage_s[NY_STAGE_GRAPH] += ny_calibration_alone(
+        &plan->rates, entry * (double)given->entries + node * (double)given->n);
     plan->result_bytes = given->entries * sizeof(struct ny_bridge) + given->n * sizeof(uint32_t);
     plan->disk_bytes = plan->result_bytes;
 }

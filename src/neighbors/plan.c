@@ -10,7 +10,6 @@
 
 #include "base/budget.h"
 #include "columns/pairs.h"
-#include "job/prices.h"
 #include "neighbors/job_private.h"
 
 /* Returns the peak of the job with parts of this size and so many rows held. */
@@ -301,23 +300,24 @@ void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan
                (unsigned long long)((plan->tree_least_bytes + (1 << 20) - 1) >> 20));
 }
 
-/* Seconds that pairs take besides their products, counted in exponentials: finding the place in a
- * list, and for all pairs comparisons of vectors. */
+/* Seconds of the pairs: products, and in beats comparisons and finding the place in a list.
+ * Candidates are measured again in f64, on rows that are read one by one. */
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
-    const double compare = 6, exact_ns = 3, byte_ns = 0.6;
-    const double exps_ns = 1.6; /* exponentials of a nanosecond of one thread */
-    const double code_ns = 0.7; /* two codes of a sieve are compared, on one thread */
-    double basis_s = ny_price_threads(graph->workers) * graph->basis_flops / rates->gemm64;
-    /* Candidates are measured again in f64, on rows that are read one by one. */
-    double exact_s =
-        (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
+    const double compare = 1.8, code = 0.34, way = 0.49; /* of a nanosecond of neighbors/ways.c */
+    const double exact = 3, byte = 0.6;                  /* of a value that is measured again */
+    double beats = (exact + byte * graph->value_bytes) * graph->measured;
+    double products_s = rates->threads * graph->basis_flops / rates->gemm64;
 
-    if (graph->way_ns > 0) return basis_s + exps_ns * graph->way_ns / rates->exp32 + exact_s;
-    if (likely_way(graph) == NY_KNN_SIEVE)
-        return basis_s + exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
-    return graph->flops / ny_calibration_tile(rates, graph->tiles, false) +
-           compare * graph->pairs / rates->exp32 + exact_s;
+    if (graph->way_ns > 0) {
+        beats += way * graph->way_ns;
+    } else if (likely_way(graph) == NY_KNN_SIEVE) {
+        beats += code * graph->pairs;
+    } else {
+        beats += compare * graph->pairs;
+        products_s += graph->flops / ny_calibration_tile(rates, graph->tiles, false);
+    }
+    return products_s + ny_calibration_beats(rates, beats);
 }
 
 /* Names the way that is likely to be taken, and the others that some rows may show to be less work.
@@ -338,8 +338,7 @@ static void name_ways(const struct ny_graph_plan *graph, struct ny_plan *plan)
 
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
 {
-    const double components_s = 5e-8; /* an entry of the lists */
-    const double visit_ns = 8;        /* a value of the rows */
+    const double component = 50, visit = 8; /* beats of an entry of the lists, of a value */
 
     plan->fits = plan->fits && graph->fits;
     if (plan->memory_min_bytes < graph->memory_min_bytes)
@@ -352,9 +351,10 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
     }
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         if (graph->stage_bytes[stage]) plan->stage_bytes[stage] = graph->stage_bytes[stage];
-    plan->stage_s[NY_STAGE_STATS] += 1e-9 * visit_ns * graph->visits * graph->values;
+    plan->stage_s[NY_STAGE_STATS] +=
+        ny_calibration_alone(&plan->rates, visit * graph->visits * graph->values);
     plan->stage_s[NY_STAGE_NEIGHBORS] = pairs_s(graph, &plan->rates);
-    plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
+    plan->stage_s[NY_STAGE_GRAPH] = ny_calibration_alone(&plan->rates, component * graph->entries);
     plan->disk_bytes += graph->disk_bytes;
     /* The rows of a map are not there yet while its graph is made. */
     if (graph->scratch_bytes > plan->result_bytes + plan->scratch_bytes)
