@@ -77,6 +77,34 @@ TEST(an_empty_store_has_no_points)
     REFUSED(ny_points_read_block(store, 0, &info, &count), NY_EINTERNAL);
 }
 
+/* A plan asks how many rows there will be, and goes without what it would read. */
+TEST(a_shape_has_no_rows_to_read)
+{
+    const struct ny_points_shape dense = {.rows = 5000, .columns = 20, .dtype = NY_U8},
+                                 sparse = {5000, 900, 100000, NY_F32};
+    const uint64_t row = 4999;
+    char out[8192];
+
+    for (int k = 0; k < 2; k++) {
+        OWNED(ny_store) *shape = NULL;
+        struct ny_rows_info info;
+        struct ny_source *source;
+        struct ny_rows *X;
+
+        CHECK(ny_store_of_shape(&shape, ctx, "a shape", k ? &sparse : &dense));
+        X = ny_store_rows(shape);
+        CHECK(X->ops->info(X, &info));
+        assert_true(info.n == 5000 && ny_rows_here(&info) == 5000);
+        assert_int_equal(info.d, k ? 900 : 20);
+        assert_int_equal(info.row_slots, k ? 80 : 0);
+        assert_int_equal(ny_points_raw_bytes(&info), k ? 800000 : 100000);
+        assert_int_equal(ny_rows_source(X, 5000, info.row_slots, 1, &source), NY_END);
+        assert_int_equal(X->ops->read(X, info.row_slots, row, 1, out), NY_END);
+        assert_int_equal(X->ops->gather(X, info.row_slots, &row, 1, out), NY_END);
+        assert_string_equal(ny_context_message(ctx), "");
+    }
+}
+
 TEST(beyond_the_end_is_refused)
 {
     struct case_import import = import_of(NY_U8, 4, 10);
