@@ -259,32 +259,68 @@ static bool in_order(const struct ny_wish *wishes, size_t count, uint64_t block_
     return true;
 }
 
-/* Loads the blocks of the rows listed, each once and in their order, and hands over the place of
- * each row in its block. */
+/* Is handed a row: its place in the block that is loaded, and its position in the list. */
 typedef int found_fn(void *arg, const struct cache *cache, uint64_t at, size_t position);
 
-static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, found_fn *found,
-                     void *arg)
+/* Loads the blocks of the rows wished for, each once and in their order, and hands over the rows.
+ */
+static int find_in_store(struct ny_store *store, size_t slots, struct ny_wish *wishes, size_t count,
+                         found_fn *found, void *arg)
 {
-    struct ny_store *store = cache->store;
-    struct ny_wish *wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
+    struct cache cache;
     uint64_t run, last = 0;
-    int err = wishes ? NY_OK : NY_EBUDGET;
+    int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
-    if (err) return err;
-    for (size_t i = 0; i < count; i++) {
-        wishes[i] = (struct ny_wish){ny_lost_place(&store->skipped, rows[i], &run), i};
+    for (size_t i = 0; !err && i < count; i++) {
+        wishes[i].row = ny_lost_place(&store->skipped, wishes[i].row, &run);
         last = wishes[i].row > last ? wishes[i].row : last;
     }
-    err = count ? check_range(cache, last, 1) : NY_OK;
-    if (!err && !in_order(wishes, count, cache->m.block_rows)) ny_wishes_sort(wishes, count);
+    if (!err && count) err = check_range(&cache, last, 1);
+    if (!err && !in_order(wishes, count, cache.m.block_rows)) ny_wishes_sort(wishes, count);
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t row = wishes[i].row;
 
-        err = check_lost(cache, row, row + 1);
-        if (!err) err = cache_load(cache, row / cache->m.block_rows);
-        if (!err) err = found(arg, cache, row % cache->m.block_rows, wishes[i].position);
+        err = check_lost(&cache, row, row + 1);
+        if (!err) err = cache_load(&cache, row / cache.m.block_rows);
+        if (!err) err = found(arg, &cache, row % cache.m.block_rows, wishes[i].position);
     }
+    cache_release(&cache);
+    return err;
+}
+
+/* Does so for rows of a set, store by store. */
+static int find_in_set(struct ny_store *set, size_t slots, struct ny_wish *wishes, size_t count,
+                       found_fn *found, void *arg)
+{
+    const struct ny_set *all = set->set;
+    size_t end, k;
+    int err = NY_OK;
+
+    if (!in_order(wishes, count, 1)) ny_wishes_sort(wishes, count);
+    for (size_t at = 0; !err && at < count; at = end) {
+        struct ny_store *store;
+
+        if (ny_set_place(all, wishes[at].row, &k)) err = NY_BUG(set->ctx);
+        if (!err) err = ny_set_store(set, k, &store);
+        for (end = at; !err && end < count && wishes[end].row < all->first[k + 1]; end++)
+            wishes[end].row -= all->first[k];
+        if (!err) err = find_in_store(store, slots, wishes + at, end - at, found, arg);
+    }
+    return err;
+}
+
+/* Hands over the rows listed. */
+static int find_rows(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                     found_fn *found, void *arg)
+{
+    struct ny_wish *wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
+    int err = NY_OK;
+
+    if (!wishes) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = (struct ny_wish){rows[i], i};
+    err = store->set ? find_in_set(store, slots, wishes, count, found, arg)
+                     : find_in_store(store, slots, wishes, count, found, arg);
     ny_free(store->ctx, wishes);
     return err;
 }
@@ -294,66 +330,16 @@ static int copy_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     return cache_copy(cache, at, 1, (char *)arg + position * cache->row_bytes);
 }
 
-/* Takes rows of one store of a set: `count` of those that were listed, from position `at` on. */
-typedef int run_fn(void *arg, struct ny_store *store, const uint64_t *rows, size_t count,
-                   size_t at);
-
-/* Takes the rows listed of a set, run by run of rows that one store has. */
-static int runs_of_set(struct ny_store *set, const uint64_t *rows, size_t count, run_fn *take,
-                       void *arg)
-{
-    const struct ny_set *all = set->set;
-    size_t end, k;
-    uint64_t *local = ny_calloc(set->ctx, NY_MEM_STORE, count, sizeof(*local));
-    int err = local ? NY_OK : NY_EBUDGET;
-
-    for (size_t at = 0; !err && at < count; at = end) {
-        struct ny_store *store;
-
-        if (ny_set_place(all, rows[at], &k)) err = NY_BUG(set->ctx);
-        if (!err) err = ny_set_store(set, k, &store);
-        for (end = at; !err && end < count; end++) {
-            if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
-            local[end] = rows[end] - all->first[k];
-        }
-        if (!err) err = take(arg, store, local + at, end - at, at);
-    }
-    ny_free(set->ctx, local);
-    return err;
-}
-
-static int gather_run(void *arg, struct ny_store *store, const uint64_t *rows, size_t count,
-                      size_t at)
-{
-    const struct spread *spread = arg;
-
-    return ny_points_gather_here(store, spread->slots, rows, count,
-                                 spread->out + at * spread->row_bytes);
-}
-
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                           void *out)
 {
-    struct cache cache;
-    int err;
-
-    if (store->set) {
-        struct spread spread = {slots, set_row_bytes(store, slots), out};
-
-        return runs_of_set(store, rows, count, gather_run, &spread);
-    }
-    err = cache_init(&cache, store, NY_KIND_POINTS, slots);
-
-    if (!err) err = find_rows(&cache, rows, count, copy_found, out);
-    cache_release(&cache);
-    return err;
+    return find_rows(store, slots, rows, count, copy_found, out);
 }
 
-/* Who looks at sparse rows, and what is before those of one store of a set. */
+/* Who looks at sparse rows. */
 struct visitor {
     ny_gathered_fn *take;
     void *arg;
-    size_t slots, at;
 };
 
 static int show_found(void *arg, const struct cache *cache, uint64_t at, size_t position)
@@ -362,36 +348,15 @@ static int show_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     struct ny_sparse row;
     int err = sparse_row(cache, at, &row);
 
-    return err ? err : visitor->take(visitor->arg, visitor->at + position, row);
-}
-
-static int visit_here(struct ny_store *store, const uint64_t *rows, size_t count,
-                      struct visitor *visitor)
-{
-    struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_POINTS, visitor->slots);
-
-    if (!err) err = find_rows(&cache, rows, count, show_found, visitor);
-    cache_release(&cache);
-    return err;
-}
-
-static int visit_run(void *arg, struct ny_store *store, const uint64_t *rows, size_t count,
-                     size_t at)
-{
-    struct visitor *visitor = arg;
-
-    visitor->at = at;
-    return visit_here(store, rows, count, visitor);
+    return err ? err : visitor->take(visitor->arg, position, row);
 }
 
 int ny_points_visit_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                          ny_gathered_fn *take, void *arg)
 {
-    struct visitor visitor = {take, arg, slots, 0};
+    struct visitor visitor = {take, arg};
 
-    return store->set ? runs_of_set(store, rows, count, visit_run, &visitor)
-                      : visit_here(store, rows, count, &visitor);
+    return find_rows(store, slots, rows, count, show_found, &visitor);
 }
 
 static int labels_of_set(void *labels, struct ny_store *store, size_t k, struct ny_set_rows rows)
