@@ -11,10 +11,13 @@ setup_file() {
     npy_u8 4000 16 >few.npy
     local name
     for name in rows more few; do nystream import $name.nys $name.npy -q; done
-    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 20000 --terms 60000 --length 80 --topics 8 -o text.libsvm
-    nystream import text.nys text.libsvm -q
-    npy_u8 3000 9000 >broad.npy
-    nystream import broad.nys broad.npy -q
+}
+
+# texts: makes text.libsvm, and a store of it.
+texts() {
+    [ -e "$files/text.nys" ] && return
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 20000 --terms 60000 --length 80 --topics 8 -o "$files/text.libsvm"
+    nystream import "$files/text.nys" "$files/text.libsvm" -q
 }
 
 # The smallest budget ($least) has to be enough for the $peak of the resident set; no less will do.
@@ -45,6 +48,9 @@ at_least() {
 
 # bats test_tags=slow
 @test "exact fits by features" {
+    texts
+    npy_u8 3000 9000 >broad.npy
+    nystream import "$files/broad.nys" broad.npy -q
     for map in svd kpca laplacian; do
         at_least rows --map $map --kernel linear --approx exact --components 8
         at_least text --map $map --kernel cosine --approx exact --components 20
@@ -74,6 +80,7 @@ at_least() {
 
 # bats test_tags=slow
 @test "one full row among sparse ones does not make all rows dear" {
+    texts
     cd "$files" || return
     { cat text.libsvm; awk 'BEGIN {printf "0"; for (j = 1; j <= 60000; j++) printf " %d:1", j; print ""}'; } >full.libsvm
     nystream import full.nys full.libsvm -q

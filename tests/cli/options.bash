@@ -59,7 +59,6 @@ stores() {
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C OPENBLAS_NUM_THREADS=1
-    nystream bench >bench.txt # once, not a part of it in each fit
     mkdir files && cd files || return
     files
     stores

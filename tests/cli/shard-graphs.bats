@@ -44,11 +44,11 @@ same() {
         both graph way${#options} --neighbors 6 $options
         same way${#options} neighbors distances
     done
-    npy_u8 8192 300 >wide.npy # too wide for a tree: the sieve goes over the rows in passes
+    npy_u8 4096 300 >wide.npy # too wide for a tree: the sieve goes over the rows in 18 passes
     nystream import wide wide.npy -q
-    nystream import wides wide.npy --shards 4 -q
+    nystream import wides wide.npy --shards 2 -q
     one=wide big=wides
-    both graph sifted --knn sieve
+    both graph sifted --knn sieve --neighbors 3
     same sifted neighbors distances
     one=one big=big
     seq 0 6498 | awk '{ print $1, $1 + 1, 2 }' >edges.txt

@@ -16,13 +16,21 @@ load helper
 sessions=$BATS_TEST_DIRNAME/transcripts
 verbs=$(nystream help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
 
-# Prints all that a command shows.
+# Leaves in $said all that a command shows: lines of its standard output behind a byte 1, of the
+# standard error behind a byte 2.
 say() {
-    local status=0
+    local status=0 out err IFS=
     bash -c "$1" >../out 2>../err </dev/null || status=$?
-    sed -E -f "$sessions/mask.sed" -e 's/^./    &/' ../out
-    sed -E -f "$sessions/mask.sed" -e 's/^/    ! /' ../err
-    [ $status -eq 0 ] || echo "    [$status]"
+    mapfile out <../out
+    mapfile err <../err
+    said="${out[*]/#/$'\1'}${err[*]/#/$'\2'}"
+    [ $status -eq 0 ] || said+="    [$status]"$'\n'
+}
+
+# Masks and indents what commands have said; other lines are left alone.
+mask() {
+    sed -E -e '/^[\x01\x02]/!b; h; s/^.//' -f "$sessions/mask.sed" \
+        -e 'x; s/^(.).*/\1/; G; s/^\x01\n(.)/    \1/; s/^\x01\n//; s/^\x02\n/    ! /'
 }
 
 # The session FILE as it goes now. (The trap is bats': it looks at each line that runs.)
@@ -36,9 +44,9 @@ play() (
         '    $ '*)
             [ $last != answer ] || echo
             echo "$line"
-            said=$(say "${line#*$ }")
+            say "${line#*$ }"
             last=command
-            [ -z "$said" ] || { echo "$said"; last=answer; }
+            [ -z "$said" ] || { printf %s "$said"; last=answer; }
             ;;
         '    '* | '') ;; # as it went then
         *)
@@ -67,7 +75,7 @@ as_written() {
     local verb wrong=
     [ $# -gt 0 ]
     for verb; do
-        play "$sessions/$verb.txt" >$verb.now 2>&1 3>&- &
+        play "$sessions/$verb.txt" 2>&1 3>&- | mask >$verb.now 3>&- &
     done
     wait
     for verb; do

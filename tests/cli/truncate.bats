@@ -34,7 +34,8 @@ more() {
 }
 
 # Two nights of dense rows, in blocks of 1,024; a bad one, and a good one after it.
-nights() {
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
     table 3000 200 1 >one.csv
     table 700 200 2 >two.csv
     table 2500 200 3 | sed 's/0\./9./g' >bad.csv
@@ -43,6 +44,10 @@ nights() {
     nystream import s two.csv --append -q
     cp -r s ref
     nystream import s bad.csv --append -q
+}
+
+nights() {
+    cp -r "$BATS_FILE_TMPDIR"/{s,ref,*.csv} .
 }
 
 # bats test_tags=slow
