@@ -3,8 +3,7 @@ load helper
 
 # A store of which a large result has been removed, beside a small one.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     table 20000 8 >rows.csv
     nystream import s rows.csv -q
     nystream fit s large --landmarks 300 --components 100 -q

@@ -1,11 +1,11 @@
 # Imports whose rows are dealt out to the shards of a store: the rows of one store, by one process or
 # several, and after kills; files that cannot be cut; refusals.
 load helper
+brought="*.npy *.csv *.txt"
 
 # 10,500 rows of bytes with labels, in one npy, in three, as bvecs and in two tables of text.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     npy_u8 10500 12 >all.npy
     tail -c $((10500 * 12)) all.npy >bytes
     part() { # NAME FIRST ROWS
@@ -23,11 +23,6 @@ setup_file() {
     nystream import one all.npy --labels labels.txt -q
     nystream export one --part points -o points.npy -q
     nystream export one --part labels -o labels.npy -q
-}
-
-setup() {
-    own_folder || return
-    cp "$BATS_FILE_TMPDIR"/*.{npy,csv,txt} .
 }
 
 # holds STORE: it has the points of all rows, in their order.

@@ -1,16 +1,12 @@
 # One seed gives the same bytes of every export, for any threads and budget, killed in between
 # or not.
 load helper
+brought="s"
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     table 24000 12 >t.csv
     nystream import s t.csv -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR/s" .
 }
 
 # Every part that the result has, and what its errors are, in one folder.

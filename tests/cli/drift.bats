@@ -2,6 +2,7 @@
 # Tests drift: whether new rows are like those of the fit is told by transform, append and update, by
 # one figure and in the same words.
 load helper
+brought="t.csv t.svm night.csv night.svm bad.csv bad.svm"
 
 # t.csv has 1,200 rows of six columns, of which three pairs are nearly alike; night.csv has
 # 400 more; in bad.csv two columns of these, of the same mean and scale, have changed places. The
@@ -19,11 +20,6 @@ setup_file() {
     for name in t night bad; do
         awk -F, '{line = 1; for (k = 1; k <= NF; k++) line = line " " k ":" $k; print line}' $name.csv >$name.svm
     done
-}
-
-setup() {
-    own_folder || return
-    cp "$BATS_FILE_TMPDIR"/{t,night,bad}.{csv,svm} .
 }
 
 columns="are they on the same scale, with the columns in the same order?"

@@ -10,10 +10,7 @@ setup_file() {
     nystream export s a -o a.csv
 }
 
-setup() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
-}
+setup() { file_folder; }
 
 # bats test_tags=slow
 @test "csv.gz is gzip of the csv, the same bytes each time, and is read again" {

@@ -8,7 +8,18 @@ own_folder() {
     unset NYSTREAM_MEMORY
 }
 
-setup() { own_folder; }
+# file_folder: the same for what is made once, before the tests of a file.
+file_folder() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+}
+
+# A file may say in $brought what of its folder each test finds a copy of in its own.
+setup() {
+    own_folder || return
+    # shellcheck disable=SC2086  # words and patterns are meant
+    [ -z "${brought-}" ] || (cd "$BATS_FILE_TMPDIR" && cp -r $brought "$BATS_TEST_TMPDIR")
+}
 
 # ny [-STATUS] COMMAND…: runs the command; $status, $output (stdout) and $stderr are then as it left
 # them, and $lines and $stderr_lines have their lines. With -STATUS it fails unless the command exits so.

@@ -1,6 +1,7 @@
 # Beyond one store: fits that end with their sums, sums that are merged, and rows that are placed by
 # the model.
 load helper
+brought="part.? all landmarks.csv part.1.csv"
 
 # Four stores of parts of one table, one of all of it, and landmarks that are no rows.
 setup_file() {
@@ -15,11 +16,6 @@ setup_file() {
         nystream import part.$part part.$part.csv -q
     done
     nystream import all all.csv -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{part.?,all,landmarks.csv,part.1.csv} .
 }
 
 shared="--landmarks-points landmarks.csv --gamma 0.4 --components 3"

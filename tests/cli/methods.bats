@@ -1,16 +1,11 @@
 # Tests every approximation as a user types it: fit, plan, resume, transform, certificate.
 load helper
+brought="s t.csv"
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     table 3000 5 >t.csv
     nystream import s t.csv -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR/s" .
-    ln -s "$BATS_FILE_TMPDIR/t.csv" .
 }
 
 # A plan that fits, a fit that keeps it, and training rows that come back to where they were.

@@ -3,10 +3,6 @@
 
 load helper
 
-setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-}
-
 # mtx ROWS COLUMNS ENTRY…: prints counts as MatrixMarket.
 mtx() {
     printf '%s\n' '%%MatrixMarket matrix coordinate integer general' "$1 $2 $(($# - 2))" "${@:3}"

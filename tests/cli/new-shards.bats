@@ -1,21 +1,15 @@
 # A store in shards that gets one more, whose rows come into its results, and one whose shard is away
 # for a while.
 load helper
+brought="one big before new.csv"
 
 # 10,716 rows of bytes, of which three shards have 8,232; a fourth is to have 1,500 of the others.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     table 9732 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >all.csv
     head -n 8192 all.csv >old.csv
     tail -n +8193 all.csv >new.csv
-    sed -n '1,4096p' old.csv >0.csv
-    sed -n '4097,6144p' old.csv >1.csv
-    sed -n '6145,$p' old.csv >2.csv
-    nystream import one old.csv --dtype u8 -q
-    for shard in 0 1 2; do
-        nystream import big --shard $shard/3 $shard.csv --dtype u8 -q
-    done
+    store_and_shards one big old.csv 4096 6144 --dtype u8
     for store in one big; do
         nystream fit $store map --landmarks 60 --components 3 -q
         nystream fit $store exact --map pca --approx exact --components 3 -q
@@ -23,11 +17,6 @@ setup_file() {
     cp -r big before
     nystream import big --shard 3/4 new.csv --dtype u8 -q
     nystream import one new.csv --append -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{one,big,before,new.csv} .
 }
 
 @test "a new shard comes behind the last one, where all of these are there" {

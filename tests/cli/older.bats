@@ -1,10 +1,10 @@
 # Parts of a store that were put back from an older copy of it: noticed, told, and never written on.
 load helper
+brought="s old new second.csv"
 
 # A store of 300 rows with a result, its copy, then 300 rows more and another result.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     table 300 3 >first.csv
     table 300 3 77 >second.csv
     nystream import s first.csv -q
@@ -13,11 +13,6 @@ setup_file() {
     nystream import s second.csv --append -q
     nystream fit s b --landmarks 20 -q
     cp -r s new
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{s,old,new,second.csv} .
 }
 
 # Verbs that write are refused with this error, and readers warn.

@@ -57,8 +57,8 @@ stores() {
 
 # OpenBLAS starts threads that are not needed here, and wait by spinning.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C OPENBLAS_NUM_THREADS=1
+    file_folder || return
+    export OPENBLAS_NUM_THREADS=1
     mkdir files && cd files || return
     files
     stores

@@ -79,10 +79,6 @@ C
     table 300 12 >more.csv
 }
 
-setup() {
-    own_folder || return
-}
-
 large() { # COMMAND…: with pages of 64 KiB
     LD_PRELOAD=$BATS_FILE_TMPDIR/pages.so "$@"
 }

@@ -2,6 +2,7 @@
 # in both, columns or classes in another order, other names, other facts. A part is taken right, so
 # that its rows get the coordinates that they have elsewhere, or is refused.
 load helper
+brought="*"
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
@@ -24,11 +25,6 @@ setup_file() {
 as=(--label-column class --dtype u8)
 fit=(--landmarks 20 --gamma 1e-4 --components 2)
 sums=(--landmarks-points landmarks.csv --gamma 1e-4 --components 2)
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/* .
-}
 
 # ---- the ways: each joins the rows of FILE, imported with the options, to those of base.csv, and ----
 # ---- writes out.csv, what comes of them; it fails as the command does that refuses them         ----

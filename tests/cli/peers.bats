@@ -1,10 +1,10 @@
 # Fits over the shards of a store by several processes that meet in a folder: the bytes of one
 # process, processes that are killed, and machines that have shards of their own.
 load helper
+brought="big rows.more.csv"
 
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     local shard
     for shard in 0 1 2; do
         table $((2500 + 700 * shard)) 8 $((shard + 1)) >rows.$shard.csv
@@ -14,11 +14,6 @@ setup_file() {
     cp -r big fitted
     nystream fit fitted a --landmarks 60 -q
     nystream export fitted a -o one.npy -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{big,rows.more.csv} .
 }
 
 # start STORE OPTION…: begins a fit in the background; its words go to said.N, N = ${#pids[@]}.

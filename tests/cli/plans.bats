@@ -1,10 +1,7 @@
 # Plans foretell time and memory: they count all that a fit does, and no more than it holds.
 load helper
 
-setup() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
-}
+setup() { file_folder; }
 
 stage() { # JSON STAGE
     awk -v key="\"$2\":" '/"stages"/ {on = 1} on && $1 == key {print $2 + 0; exit}' <<<"$1"

@@ -3,8 +3,7 @@ load helper
 
 # A store whose values are kept as they are, so that bytes of a row are found in the file.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     awk 'BEGIN { x = 7
         for (i = 0; i < 12000; i++)
             for (j = 0; j < 64; j++) {

@@ -10,8 +10,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     cp -r "$BATS_FILE_TMPDIR/s" .
     mkdir victim
     echo precious >victim/file

@@ -2,13 +2,13 @@
 # another, taken from another set, or mixed. Whatever is asked then has the answer of the undamaged
 # set, or is refused.
 load helper
+brought="*.npy"
 
 # A set of three shards that has lived: a fit, rows appended, an update, a fit made anew, clusters, a
 # result removed; `was.K` is how it was at four times before. `deal3` and `deal4` have the same rows,
 # dealt out another time in another order, and to four shards.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     local k
     for k in 0 1 2; do npy_u8 2048 5 >part.$k.npy; done
     npy_u8 300 5 >more.npy
@@ -79,11 +79,6 @@ answer() {
     compact) nystream compact bad -q && made e.npy export bad map ;;
     repair) nystream repair bad && nystream verify bad && made e.npy export bad map ;;
     esac
-}
-
-setup() {
-    own_folder || return
-    cp "$BATS_FILE_TMPDIR"/*.npy .
 }
 
 from=$BATS_FILE_TMPDIR

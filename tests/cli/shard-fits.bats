@@ -1,6 +1,7 @@
 # Fits over a store in shards: the bytes of one store, whatever was interrupted; refusals; and a shard
 # that fails.
 load helper
+brought="one big odd numbers"
 
 # 9,216 rows of bytes in one store, and the same in three shards; rows of numbers in shards whose
 # sizes are no multiples of anything.
@@ -10,11 +11,6 @@ setup_file() {
     table 3000 5 7 | awk -F, -v OFS=, '{ $1 += NR / 1000 } 1' >numbers.csv # means differ between shards
     store_and_shards one big bytes.csv 4096 6144 --dtype u8
     store_and_shards numbers odd numbers.csv 700 1999
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{one,big,odd,numbers} .
 }
 
 # fit_both NAME OPTIONS…: fits one store and the shards.

@@ -1,27 +1,16 @@
 # Full updates of fits over shards: new rows come into the model, with the bytes of one store that had
 # the same updates, whatever was interrupted.
 load helper
+brought="one big new.csv"
 
 # 9,216 rows of bytes in one store and in three shards, and 1,500 rows more.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     table 10716 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >all.csv
     head -n 8232 all.csv >old.csv
     tail -n +8233 all.csv >new.csv
-    sed -n '1,6144p' old.csv >0.csv
-    sed -n '6145,8192p' old.csv >1.csv
-    sed -n '8193,$p' old.csv >2.csv
-    nystream import one old.csv --dtype u8 -q
-    for shard in 0 1 2; do
-        nystream import big --shard $shard/3 $shard.csv --dtype u8 -q
-    done
+    store_and_shards one big old.csv 6144 8192 --dtype u8
     nystream fit big map --landmarks 60 --components 3 -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{one,big,new.csv} .
 }
 
 # grow_shards: appends rows to all shards.

@@ -1,6 +1,7 @@
 # Graphs, and maps of them, over a store in shards: the bytes of one store with all rows, whatever was
 # interrupted; rows that come and go; and a place of their own.
 load helper
+brought="one big sparse spread rows.csv"
 
 # 6,500 rows in one store and in three shards whose sizes are no multiples of anything: numbers, and
 # sparse rows of counts.
@@ -10,11 +11,6 @@ setup_file() {
     table 1500 24 3 | awk -F, '{ printf NR % 3; for (j = 1; j <= NF; j++) if ($j < 0.3) printf " %d:%d", j, 1 + $j * 30; print "" }' >counts.svm
     store_and_shards one big rows.csv 2300 3001
     store_and_shards sparse spread counts.svm 700 701
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR"/{one,big,sparse,spread,rows.csv} .
 }
 
 # both VERB NAME OPTIONS…: makes a result of one store and of the shards, of either kind of rows.

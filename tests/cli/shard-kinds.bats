@@ -5,8 +5,7 @@ load helper
 # 9,216 rows of bytes in one store and in three shards; and 3,000 rows of numbers, whose shards have
 # sizes that are no multiples of anything.
 setup_file() {
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    file_folder || return
     table 9216 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >bytes.csv
     table 3000 5 7 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= $3 < 0.6 } 1' >numbers.csv
     store_and_shards one big bytes.csv 4096 6144 --dtype u8

@@ -1,5 +1,6 @@
 # Stores in shards: imports in any order and at the same time, and reading them as one store.
 load helper
+brought="part.?.csv all.csv model.nym"
 
 # Rows of three columns and a class, in one file and in four parts; the first part has all classes.
 setup_file() {
@@ -20,11 +21,6 @@ setup_file() {
     for k in 0 3 2 1; do
         nystream import big --shard $k/4 part.$k.csv --label-column class --dtype u8 -q
     done
-}
-
-setup() {
-    own_folder || return
-    cp "$BATS_FILE_TMPDIR"/{part.?.csv,all.csv,model.nym} .
 }
 
 # Brings the stores of the file here.

@@ -11,8 +11,7 @@ setup_file() {
 
 setup() {
     skip_peaks
-    cd "$BATS_TEST_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    own_folder || return
     files=$BATS_FILE_TMPDIR
 }
 

@@ -1,16 +1,11 @@
 # Tests randomized and gaussian: approximations by products with all of K, as a user types them.
 load helper
+brought="s t.csv"
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
     table 5000 5 >t.csv
     nystream import s t.csv -q
-}
-
-setup() {
-    own_folder || return
-    cp -r "$BATS_FILE_TMPDIR/s" .
-    ln -s "$BATS_FILE_TMPDIR/t.csv" .
 }
 
 # places TOLERANCE OPTION…: fits, and checks that training rows are placed where they were.

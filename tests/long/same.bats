@@ -14,8 +14,8 @@ setup_file() {
     git -C "$top" cat-file -e $before 2>/dev/null || without="no history here"
     export without
     [ -z "$without" ] || return 0
-    cd "$BATS_FILE_TMPDIR" || return
-    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C OPENBLAS_NUM_THREADS=1
+    file_folder || return
+    export OPENBLAS_NUM_THREADS=1
     git -C "$top" worktree add -q --detach "$PWD/source" $before
     make -C source -s -j2 BUILD="$PWD/built" all >log 2>&1 || { tail log >&2; return 1; }
     commands old built source
