@@ -1,38 +1,6 @@
-# The command line itself: verbs, options, operands, and what is said about wrong ones.
+# The command line itself. What is said about wrong verbs, options and operands is in the sessions of
+# tests/cli/transcripts.
 load helper
-
-@test "no verb at all" {
-    ny
-    usage "a verb is missing"
-    says "usage: nystream VERB"
-}
-
-@test "an unknown verb is refused with the nearest one" {
-    usage "unknown verb 'fti'; did you mean 'fit'?" fti
-    usage "did you mean 'import'?" imprt a b
-    usage "did you mean 'export'?" exprot
-    usage "unknown verb 'frobnicate'; \`nystream help\` lists the verbs" frobnicate
-    usage "did you mean 'fit'?" help fti
-}
-
-@test "an unknown option is refused with the nearest one" {
-    usage "did you mean --components?" fit s a --comp 5
-    usage --memory rm s a --memory 2G
-    usage "did you mean --components?" fit s a --n-components=5
-}
-
-@test "missing operands are named, with the usage line" {
-    for verb in import info verify plan fit select transform export list rm; do
-        usage "$verb needs STORE" $verb
-        [ $verb = plan ] || says "usage: nystream $verb STORE"
-    done
-    for verb in fit select export rm; do
-        usage "$verb needs NAME" $verb s
-    done
-    usage "import needs FILE" import s
-    usage "embed needs FILE" embed
-    usage "STORE of list is empty" list ""
-}
 
 @test "options before and after operands, joined and apart, and -- to end them" {
     store s

@@ -107,16 +107,6 @@ options_of() {
     run ! nystream info points.nys second -q
 }
 
-@test "version" {
-    ny -0 version
-    [[ $output =~ ^nystream\ [0-9]+\.[0-9]+\.[0-9]+\ \(library\ [0-9.]+\)$ ]]
-    local version=$output
-    ny --version
-    [ "$output" = "$version" ]
-    ny version --json
-    has_keys "$output" version library
-}
-
 @test "the manual page has its sections, every verb and option, and no warnings" {
     ny -0 help --man
     printf '%s\n' "$output" >nystream.1

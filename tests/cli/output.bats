@@ -1,23 +1,6 @@
 # Tests where messages and data go, and what happens when they cannot go there.
 load helper
 
-@test "data to stdout, words to stderr; quiet when asked" {
-    table 300 4 >t.csv
-    ny -0 import s t.csv
-    [ -z "$output" ]
-    says "300 rows of 4 columns imported"
-    ny -0 import s2 t.csv --quiet
-    silent
-    ny -0 fit s a --landmarks 20
-    [ -z "$output" ]
-    says "passes" "certificate"
-    ny -0 fit s2 a --landmarks 20 -q
-    silent
-    ny -0 fit s b --landmarks 20 --json
-    [ -z "$stderr" ]
-    [[ $output == "{"*"}" ]]
-}
-
 @test "a closed or full standard output is exit 4" {
     store s
     run -4 bash -c 'nystream info s >&- 2>err'
