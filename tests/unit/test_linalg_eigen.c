@@ -2,26 +2,7 @@
  * because they are built from it. */
 #include "linalg/eigen_few.h"
 
-#include "base/random.h"
-#include "support/context.h"
-#include "support/test.h"
-
-static double *numbers(size_t count, uint64_t seed)
-{
-    double *x = lend_zeros((count ? count : 1) * sizeof(*x));
-
-    ny_gaussian(seed, NY_STREAM_DATA, 0, x, count);
-    return x;
-}
-
-static double dot(const double *x, const double *y, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
+#include "unit/matrix_case.h"
 
 /* A = H·diag(values)·Hᵀ with H a product of two Householder reflections: its eigenvalues are
  * `values`, to rounding. Both triangles. */
@@ -91,8 +72,8 @@ static void check_top(const double *spectrum, size_t m, size_t count)
 
 TEST(top_eigenpairs_of_any_order_and_count)
 {
-    static const size_t sizes[][2] = {{1, 1}, {2, 1}, {2, 2}, {3, 2}, {17, 17}, {150, 1},
-                                      {150, 60}, {150, 149}, {150, 150}};
+    static const size_t sizes[][2] = {{1, 1},   {2, 1},    {2, 2},     {3, 2},    {17, 17},
+                                      {150, 1}, {150, 60}, {150, 149}, {150, 150}};
     double spectrum[150];
 
     for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++) {
@@ -176,9 +157,9 @@ TEST(copies_of_an_eigenvalue_are_all_found)
 
     for (int slope = 0; slope < 4; slope++) {
         for (size_t i = 0; i < M; i++)
-            a[i * M + i] = i < COPIES ? 1
-                                      : 0.498 + 0.5 * exp(-(0.02 + 0.002 * slope) *
-                                                          ((double)i + 1 - COPIES));
+            a[i * M + i] =
+                i < COPIES ? 1
+                           : 0.498 + 0.5 * exp(-(0.02 + 0.002 * slope) * ((double)i + 1 - COPIES));
         CHECK(ny_eigen_top(ctx, ny_matrix(a, M, M), FEW, values, ny_matrix(v, FEW, M)));
         for (size_t p = 0; p < COPIES; p++)
             assert_near(values[p], 1, 1e-13);
@@ -462,11 +443,11 @@ TEST(orthonormalise_any_columns)
 
         for (size_t i = 0; i < M; i++) {
             double *row = y + i * STRIDE;
-            if (kind == 1) row[9] = row[4];                   /* a duplicate */
-            if (kind == 2) row[3] = 0;                        /* nothing */
-            if (kind == 3) row[7] = row[6] + 1e-7 * row[7];   /* nearly dependent */
+            if (kind == 1) row[9] = row[4];                 /* a duplicate */
+            if (kind == 2) row[3] = 0;                      /* nothing */
+            if (kind == 3) row[7] = row[6] + 1e-7 * row[7]; /* nearly dependent */
             if (kind == 4) row[7] = row[6] + 1e-4 * row[7];
-            for (size_t c = 0; c < R && kind == 5; c++)       /* Gram over- and underflows */
+            for (size_t c = 0; c < R && kind == 5; c++) /* Gram over- and underflows */
                 row[c] *= c % 2 ? 1e170 : 1e-170;
         }
         check_orthonormalised(y, M, R, STRIDE);

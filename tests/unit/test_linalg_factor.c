@@ -2,19 +2,10 @@
  * depends on the threads. Triangles that must not be read hold NaN. */
 #include "linalg/factor.h"
 
-#include "base/random.h"
-#include "support/context.h"
-
-/* Columns behind those of a matrix, which nothing may touch. */
-enum { MARGIN = 3 };
+#include "unit/matrix_case.h"
 
 /* Orders at and beside the ends of blocks. */
 static const size_t orders[] = {1, 2, 40, 95, 96, 97, 191, 192, 193, 289, 300};
-
-static struct ny_matrix view_of(double *A, size_t m)
-{
-    return (struct ny_matrix){A, m, m, m + MARGIN, false};
-}
 
 static double *copy_of(const double *A, size_t m)
 {
@@ -22,22 +13,6 @@ static double *copy_of(const double *A, size_t m)
 
     memcpy(copy, A, m * (m + MARGIN) * sizeof(*copy));
     return copy;
-}
-
-/* A random lower triangle whose matrix is positive definite with `weight` on the diagonal; NaN
- * elsewhere. */
-static double *triangle(size_t m, uint64_t seed, double weight)
-{
-    size_t stride = m + MARGIN;
-    double *A = lend(m * stride * sizeof(*A));
-
-    ny_gaussian(seed, NY_STREAM_DATA, 0, A, m * stride);
-    for (size_t i = 0; i < m; i++) {
-        A[i * stride + i] += weight;
-        for (size_t j = i + 1; j < stride; j++)
-            A[i * stride + j] = NAN;
-    }
-    return A;
 }
 
 static void assert_untouched(const double *A, size_t m)
@@ -68,15 +43,6 @@ static double *reduced(const double *L, const double *G, size_t m)
     for (size_t i = 0; i < m; i++)
         assert_memory_equal(l + i * (m + MARGIN), L + i * (m + MARGIN), (i + 1) * sizeof(*l));
     return g;
-}
-
-static double dot(const double *x, const double *y, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += x[i] * y[i];
-    return sum;
 }
 
 TEST(factors_rebuild_any_matrix)

@@ -2,26 +2,14 @@
  * matrix. */
 #include "linalg/square.h"
 
-#include "base/random.h"
-#include "base/thread.h"
-#include "support/context.h"
-
-enum { MARGIN = 3 };
+#include "unit/matrix_case.h"
 
 /* Orders at and beside the ends of parts, and some that threads share. */
 static const size_t orders[] = {1, 7, 8, 9, 31, 32, 33, 255, 256, 300, 515};
 
 static double *random_of(size_t m)
 {
-    double *A = lend(m * (m + MARGIN) * sizeof(*A));
-
-    ny_gaussian(m, NY_STREAM_DATA, 0, A, m * (m + MARGIN));
-    return A;
-}
-
-static struct ny_matrix view_of(double *A, size_t m)
-{
-    return (struct ny_matrix){A, m, m, m + MARGIN, false};
+    return numbers(m * (m + MARGIN), m);
 }
 
 TEST(mirrors_copy_a_triangle)

@@ -3,43 +3,20 @@
 #include "linalg/tridiagonal.h"
 
 #include "base/cpu.h"
-#include "base/random.h"
 #include "linalg/strip.h"
-#include "support/context.h"
-
-/* Columns behind those of a matrix, which nothing may touch. */
-enum { MARGIN = 3 };
+#include "unit/matrix_case.h"
 
 /* A reduction, and Q: row i of it is Q's column i. */
 struct reduced {
     double *A, *d, *e, *tau, *Q;
 };
 
-static double *doubles(size_t count)
-{
-    double *x = lend((count ? count : 1) * sizeof(*x));
-
-    return x;
-}
-
-/* A random lower triangle; NaN elsewhere. */
-static double *triangle(size_t m)
-{
-    size_t stride = m + MARGIN;
-    double *A = doubles(m * stride);
-
-    ny_gaussian(m, NY_STREAM_DATA, 0, A, m * stride);
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = i + 1; j < stride; j++)
-            A[i * stride + j] = NAN;
-    return A;
-}
-
 static struct reduced reduce(const double *A, size_t m)
 {
     size_t stride = m + MARGIN;
-    struct reduced r = {doubles(m * stride), doubles(m), doubles(m), doubles(m), doubles(m * m)};
-    struct ny_matrix view = {r.A, m, m, stride, false};
+    struct reduced r = {numbers(m * stride, 1), numbers(m, 1), numbers(m, 1), numbers(m, 1),
+                        numbers(m * m, 1)};
+    struct ny_matrix view = view_of(r.A, m);
 
     memcpy(r.A, A, m * stride * sizeof(*A));
     assert_int_equal(ny_tridiagonal_reduce(ctx, view, r.d, r.e, r.tau), NY_OK);
@@ -85,13 +62,6 @@ static void check_matrix(const double *A, size_t m)
         }
 }
 
-static void check(size_t m)
-{
-    double *A = triangle(m);
-
-    check_matrix(A, m);
-}
-
 /* Orders at and beside the ends of panels, strips, pieces and blocks. */
 TEST(reductions_rebuild_any_matrix)
 {
@@ -99,7 +69,7 @@ TEST(reductions_rebuild_any_matrix)
                                     64, 65, 66, 97, 127, 128, 129, 130, 193, 257, 300};
 
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
-        check(orders[i]);
+        check_matrix(triangle(orders[i], orders[i], 0), orders[i]);
 }
 
 /* A narrow kernel leaves a diagonal of ones, and values beside it whose squares have few digits. */
@@ -110,7 +80,7 @@ TEST(squares_that_underflow_leave_q_orthogonal)
     for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]); k++)
         for (int exponent = -545; exponent < -470; exponent += 3) {
             size_t m = orders[k], stride = m + MARGIN;
-            double *A = triangle(m);
+            double *A = triangle(m, m, 0);
 
             for (size_t i = 0; i < m; i++) {
                 for (size_t j = 0; j < i; j++)
@@ -124,7 +94,7 @@ TEST(squares_that_underflow_leave_q_orthogonal)
 TEST(no_bit_depends_on_threads)
 {
     enum { M = 421 };
-    double *A = triangle(M);
+    double *A = triangle(M, M, 0);
     struct reduced one, other;
 
     ny_context_set_threads(ctx, 1);
@@ -143,7 +113,7 @@ TEST(no_bit_depends_on_threads)
 TEST(reduced_matrices_stay)
 {
     enum { M = 40 };
-    double *A = triangle(M);
+    double *A = triangle(M, M, 0);
     struct reduced r;
 
     for (size_t i = 0; i < M; i++)
@@ -159,8 +129,8 @@ TEST(reduced_matrices_stay)
 TEST(too_small_a_budget_is_said)
 {
     enum { M = 200 };
-    double *A = triangle(M), d[M], e[M], tau[M];
-    struct ny_matrix view = {A, M, M, M + MARGIN, false};
+    double *A = triangle(M, M, 0), d[M], e[M], tau[M];
+    struct ny_matrix view = view_of(A, M);
     struct ny_layout counted = {0};
     OWNED(ny_context) *small = NULL;
 
@@ -175,10 +145,8 @@ TEST(too_small_a_budget_is_said)
 
 static void try_strip(ny_strip_fn *strip, size_t m, size_t first)
 {
-    double *A = triangle(m), *x = doubles(m), *y = doubles(m);
+    double *A = triangle(m, m, 0), *x = numbers(m, 1), *y = numbers(m, 2);
 
-    ny_gaussian(1, NY_STREAM_DATA, 0, x, m);
-    ny_gaussian(2, NY_STREAM_DATA, 0, y, m);
     strip(A, m + MARGIN, first, m - first, x, y);
     for (size_t i = 0; i < m; i++) {
         double before[1], want;
