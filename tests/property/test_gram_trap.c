@@ -4,6 +4,7 @@
 #include "spectral/methods.h"
 #include "stream/source.h"
 #include "support/brute.h"
+#include "support/certified.h"
 #include "support/context.h"
 #include "support/test.h"
 
@@ -14,7 +15,7 @@ enum { N = 2 * NY_UNIT_ROWS + 900, M = 60, TOP = 10 };
 
 /* Gaussian kernel between N points and M of them; everything in double. */
 struct data {
-    double *C;    /* N × M */
+    double *C; /* N × M */
     double W[M * M], a[M];
     struct ny_gram_choice choice;
     double values[TOP], trace_error; /* the truth */
@@ -191,76 +192,27 @@ TEST(duplicates_in_three_dimensions_need_f64)
 
 enum { WIDE_N = 700, WIDE_M = 20, WIDE_TOP = 6 };
 
-/* Eigenvalues of the symmetric A, which is lost, descending; by cyclic Jacobi rotations. */
-static void jacobi(long double *A, size_t n, long double *V)
-{
-    for (size_t i = 0; i < n * n; i++)
-        V[i] = i % (n + 1) == 0;
-    for (int sweep = 0; sweep < 60; sweep++)
-        for (size_t p = 0; p < n; p++)
-            for (size_t q = p + 1; q < n; q++) {
-                long double a = A[p * n + q], t, c, s;
-
-                if (a == 0) continue;
-                t = (A[q * n + q] - A[p * n + p]) / (2 * a);
-                t = (t < 0 ? -1 : 1) / (fabsl(t) + sqrtl(t * t + 1));
-                c = 1 / sqrtl(t * t + 1);
-                s = t * c;
-                for (size_t k = 0; k < n; k++) {
-                    long double x = A[k * n + p], y = A[k * n + q];
-
-                    A[k * n + p] = c * x - s * y;
-                    A[k * n + q] = s * x + c * y;
-                }
-                for (size_t k = 0; k < n; k++) {
-                    long double x = A[p * n + k], y = A[q * n + k], u = V[p * n + k];
-
-                    A[p * n + k] = c * x - s * y;
-                    A[q * n + k] = s * x + c * y;
-                    V[p * n + k] = c * u - s * V[q * n + k];
-                    V[q * n + k] = s * u + c * V[q * n + k];
-                }
-            }
-}
-
-static size_t largest_left(const long double *A, size_t n, bool *taken)
-{
-    size_t best = SIZE_MAX;
-
-    for (size_t i = 0; i < n; i++)
-        if (!taken[i] && (best == SIZE_MAX || A[i * n + i] > A[best * n + best])) best = i;
-    taken[best] = true;
-    return best;
-}
-
 /* The largest eigenvalues of C W_r⁺ Cᵀ, r the rank, in long double. */
 static void wide_truth(const double *C, size_t rank, double values[WIDE_TOP])
 {
     enum { M2 = WIDE_M * WIDE_M };
     long double A[M2], V[M2], *F = lend_zeros(WIDE_N * WIDE_M * sizeof(*F)), S[M2] = {0};
-    bool taken[WIDE_M] = {false};
+    long double sigma[WIDE_M];
 
     for (size_t i = 0; i < M2; i++)
         A[i] = (long double)C[i];
-    jacobi(A, WIDE_M, V);
-    for (size_t r = 0; r < rank; r++) {
-        size_t k = largest_left(A, WIDE_M, taken);
-
+    certified_eigen(A, WIDE_M, sigma, V);
+    for (size_t r = 0; r < rank; r++)
         for (size_t i = 0; i < WIDE_N; i++)
             for (size_t j = 0; j < WIDE_M; j++)
-                F[i * WIDE_M + r] += (long double)C[i * WIDE_M + j] * V[k * WIDE_M + j] /
-                                     sqrtl(A[k * WIDE_M + k]);
-    }
+                F[i * WIDE_M + r] +=
+                    (long double)C[i * WIDE_M + j] * V[r * WIDE_M + j] / sqrtl(sigma[r]);
     for (size_t i = 0; i < WIDE_N; i++)
         for (size_t j = 0; j < M2; j++)
             S[j] += F[i * WIDE_M + j / WIDE_M] * F[i * WIDE_M + j % WIDE_M];
-    jacobi(S, WIDE_M, V);
-    memset(taken, 0, sizeof(taken));
-    for (size_t k = 0; k < WIDE_TOP; k++) {
-        size_t at = largest_left(S, WIDE_M, taken);
-
-        values[k] = (double)S[at * WIDE_M + at];
-    }
+    certified_eigen(S, WIDE_M, sigma, V);
+    for (size_t k = 0; k < WIDE_TOP; k++)
+        values[k] = (double)sigma[k];
 }
 
 static struct ny_accumulator *accumulate64(const double *C, const double *a)
