@@ -197,24 +197,4 @@ TEST(resumes_to_the_same_bytes)
         check_resumes(&kinds[c], &r, 3);
 }
 
-TEST(refuses_an_image_of_another_selection)
-{
-    struct sought kind = {{"rbf", {.gamma = 0.3}}, false, NAN, 50, 0, 0};
-    struct rows r = blobs(5000, 6, 0.4, 0);
-    struct images images = {0};
-    struct ny_selection selection;
-
-    run(&kind, &r, 1, &images, &selection);
-    ny_selection_release(&selection, ctx);
-    kind.tolerance = 0.4;
-    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
-    kind.tolerance = NAN;
-    kind.cap = 51;
-    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
-    kind.cap = 50;
-    images.image[1].bytes -= 4;
-    assert_int_equal(run_from(&kind, &r, 1, NULL, &images.image[1], &selection), NY_ESTORE);
-    free_images(&images);
-}
-
 AROUND_EACH(make_folder, remove_folder)
