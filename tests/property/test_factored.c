@@ -7,11 +7,9 @@
  */
 #include "base/random.h"
 #include "nystream_memory.h"
-#include "support/api_fixture.h"
+#include "property/factored_case.h"
 #include "support/brute.h"
-#include "support/options.h"
 #include "support/results.h"
-#include "support/test.h"
 
 /* ROWS rows, of which EARLY are there first. Values are in ACTIVE columns, far apart in WIDE ones
  * and side by side in NARROW ones; rows i = EMPTY (mod ROWS) have none. */
@@ -85,31 +83,10 @@ static void append(const struct points *p, size_t first, size_t rows)
 /* Z (n × ACTIVE) with ZZᵀ = the matrix that the map decomposes; 0 for rows without degree. */
 static double *features_of(const struct points *p, size_t n, const char *map, bool cosine)
 {
-    double *Z = lend_zeros(n * ACTIVE * sizeof(double)), g[ACTIVE] = {0};
+    double *Z = lend(n * ACTIVE * sizeof(double));
 
-    for (size_t i = 0; i < n; i++) {
-        double square = 0, scale = 1;
-
-        for (size_t j = 0; j < ACTIVE; j++)
-            square += p->active[i * ACTIVE + j] * p->active[i * ACTIVE + j];
-        if (cosine) scale = square > 0 ? 1 / sqrt(square) : 0;
-        for (size_t j = 0; j < ACTIVE; j++) {
-            Z[i * ACTIVE + j] = scale * p->active[i * ACTIVE + j];
-            g[j] += Z[i * ACTIVE + j];
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        double degree = 0;
-
-        for (size_t j = 0; j < ACTIVE; j++)
-            degree += Z[i * ACTIVE + j] * g[j];
-        for (size_t j = 0; j < ACTIVE; j++) {
-            double *z = &Z[i * ACTIVE + j];
-
-            if (strstr(map, "pca")) *z -= g[j] / (double)n;
-            if (strstr(map, "lap") || strstr(map, "diff")) *z /= degree > 0 ? sqrt(degree) : 1;
-        }
-    }
+    memcpy(Z, p->active, n * ACTIVE * sizeof(double));
+    map_rows(Z, n, ACTIVE, map, cosine);
     return Z;
 }
 

@@ -5,26 +5,18 @@
  */
 #include "base/random.h"
 #include "nystream_memory.h"
-#include "support/api_fixture.h"
+#include "property/factored_case.h"
 #include "support/brute.h"
 #include "support/results.h"
-#include "support/test.h"
 
 /* Each shape is one of n and d, and the other is the other. Two columns are special: FULL has a
  * value in every row, and EMPTY has none. */
 enum { LONG = 210, SHORT = 44, P = 4, FULL = 5, EMPTY = 9, MOST = LONG * SHORT };
 
-static float values[MOST];
-
 /* ---- the rows ------------------------------------------------------------------------------- */
 
-struct shape {
-    size_t n, d;
-    bool sparse;
-};
-
 /* Values that are not negative, a third of them there, in columns of different sizes and means. */
-static void make_values(const struct shape *s)
+static void make_values(const struct stored_points *s)
 {
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < s->d; j++) {
@@ -32,55 +24,22 @@ static void make_values(const struct shape *s)
             bool group = (i + j) % 4 == 0;
             double size = pow(0.93, (double)(j % SHORT)) * (1 + 3 * ny_hash01(5, 1, j));
 
-            values[at] = 0;
+            s->X[at] = 0;
             if (j == EMPTY || (j != FULL && ny_hash01(5, 2, at) > 0.2 + 0.4 * group)) continue;
-            values[at] = (float)(size * (0.5 + ny_hash01(5, 3, at) + ny_hash01(5, 4, i)));
+            s->X[at] = (double)(float)(size * (0.5 + ny_hash01(5, 3, at) + ny_hash01(5, 4, i)));
         }
-}
-
-/* Makes the store anew. */
-static void keep(const struct shape *s)
-{
-    static uint32_t first[LONG + 1], column[MOST];
-    static float entries[MOST];
-    struct ny_table table = {.struct_bytes = sizeof(table),
-                             .dtype = NY_F32,
-                             .rows = s->n,
-                             .columns = s->d,
-                             .values = values};
-    OWNED(ny_options) *options = NULL;
-    uint32_t at = 0;
-
-    for (size_t i = 0; i < s->n; i++) {
-        for (size_t j = 0; j < s->d; j++) {
-            if (!(values[i * s->d + j] > 0)) continue;
-            column[at] = (uint32_t)j;
-            entries[at++] = values[i * s->d + j];
-        }
-        first[i + 1] = at;
-    }
-    if (s->sparse) {
-        table.values = entries;
-        table.index_bytes = sizeof(uint32_t);
-        table.row_start = first;
-        table.column = column;
-        table.entries = at;
-    }
-    assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
-    if (s->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
-    assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
 }
 
 /* ---- by plain loops ------------------------------------------------------------------------- */
 
 /* Returns the factor of column j; *mean: what is taken off before. Both follow from what the guide
  * says about --scale. */
-static double factor_of(const struct shape *s, const char *scale, size_t j, double *mean)
+static double factor_of(const struct stored_points *s, const char *scale, size_t j, double *mean)
 {
     double sum = 0, square = 0, least = INFINITY, most = -INFINITY, n = (double)s->n, df = 0;
 
     for (size_t i = 0; i < s->n; i++) {
-        double x = (double)values[i * s->d + j];
+        double x = s->X[i * s->d + j];
 
         sum += x;
         df += x != 0;
@@ -88,7 +47,7 @@ static double factor_of(const struct shape *s, const char *scale, size_t j, doub
         most = fmax(most, x);
     }
     for (size_t i = 0; i < s->n; i++)
-        square += pow((double)values[i * s->d + j] - sum / n, 2);
+        square += pow(s->X[i * s->d + j] - sum / n, 2);
     *mean = 0;
     if (strcmp(scale, "idf") == 0) return df > 0 ? log(n / df) : 0;
     if (strcmp(scale, "idf-smooth") == 0) return log((1 + n) / (1 + df)) + 1;
@@ -99,41 +58,23 @@ static double factor_of(const struct shape *s, const char *scale, size_t j, doub
 }
 
 /* Z (n × d) with ZZᵀ = the matrix that the map decomposes. */
-static double *rows_of(const struct shape *s, const char *scale, const char *map, bool cosine)
+static double *rows_of(const struct stored_points *s, const char *scale, const char *map,
+                       bool cosine)
 {
-    double *Z = lend_zeros(s->n * s->d * sizeof(double)), *g = lend_zeros(s->d * sizeof(double));
+    double *Z = lend(s->n * s->d * sizeof(double));
 
     for (size_t j = 0; j < s->d; j++) {
         double mean, factor = factor_of(s, scale, j, &mean);
 
         for (size_t i = 0; i < s->n; i++)
-            Z[i * s->d + j] = ((double)values[i * s->d + j] - mean) * factor;
+            Z[i * s->d + j] = (s->X[i * s->d + j] - mean) * factor;
     }
-    for (size_t i = 0; i < s->n; i++) {
-        double square = 0;
-
-        for (size_t j = 0; j < s->d; j++)
-            square += Z[i * s->d + j] * Z[i * s->d + j];
-        for (size_t j = 0; j < s->d; j++) {
-            if (cosine) Z[i * s->d + j] /= sqrt(square);
-            g[j] += Z[i * s->d + j];
-        }
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        double degree = 0;
-
-        for (size_t j = 0; j < s->d; j++)
-            degree += Z[i * s->d + j] * g[j];
-        for (size_t j = 0; j < s->d; j++) {
-            if (strstr(map, "pca")) Z[i * s->d + j] -= g[j] / (double)s->n;
-            if (strstr(map, "laplacian")) Z[i * s->d + j] /= sqrt(degree);
-        }
-    }
+    map_rows(Z, s->n, s->d, map, cosine);
     return Z;
 }
 
 /* The eigenvalues of ZZᵀ, from the smaller of ZZᵀ and ZᵀZ. */
-static void eigenvalues_of(const struct shape *s, const double *Z, double found[SHORT])
+static void eigenvalues_of(const struct stored_points *s, const double *Z, double found[SHORT])
 {
     static double T[MOST], A[SHORT * SHORT], V[SHORT * SHORT];
 
@@ -165,8 +106,8 @@ static void fit(const char *scale, const char *map, const char *kernel)
 }
 
 /* ‖KÛ − ÛΛ̂‖ of one pair, by a product with Zᵀ and one with Z; K is large where λ is. */
-static double residual_of(const struct shape *s, const double *Z, const double *U, size_t pairs,
-                          size_t k, double value)
+static double residual_of(const struct stored_points *s, const double *Z, const double *U,
+                          size_t pairs, size_t k, double value)
 {
     double left = 0, *t = lend_zeros(s->d * sizeof(double));
 
@@ -184,7 +125,8 @@ static double residual_of(const struct shape *s, const double *Z, const double *
 }
 
 /* Eigenvalues, eigenvectors, and the coordinates of svd and pca, which are Û√Λ̂. */
-static void check(const struct shape *s, const char *scale, const char *map, const char *kernel)
+static void check(const struct stored_points *s, const char *scale, const char *map,
+                  const char *kernel)
 {
     bool divided = strcmp(map, "laplacian") == 0;
     size_t pairs = P + divided;
@@ -215,7 +157,7 @@ static void check(const struct shape *s, const char *scale, const char *map, con
 }
 
 /* Tells whether the scale makes values negative, which have no degrees. */
-static bool is_centred(const struct shape *s, const char *scale)
+static bool is_centred(const struct stored_points *s, const char *scale)
 {
     return !s->sparse && (strcmp(scale, "standard") == 0 || strcmp(scale, "unit") == 0);
 }
@@ -228,10 +170,10 @@ static void try_shape(size_t n, size_t d, bool sparse)
                                           {"svd", "cosine"},
                                           {"kpca", "cosine"},
                                           {"laplacian", "linear"}};
-    const struct shape s = {n, d, sparse};
+    const struct stored_points s = {n, d, sparse, false, lend(n * d * sizeof(double))};
 
     make_values(&s);
-    keep(&s);
+    append_points(&s);
     for (size_t k = 0; k < sizeof(scales) / sizeof(scales[0]); k++)
         for (size_t m = 0; m < sizeof(fits) / sizeof(fits[0]); m++)
             if (strcmp(fits[m][0], "laplacian") != 0 || !is_centred(&s, scales[k]))

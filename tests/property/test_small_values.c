@@ -8,8 +8,7 @@
  * dense and sparse × f32 and f64 × maps × kernels × ways. NYSTREAM_FEW_FAULTS: three of the ratios.
  */
 #include "base/random.h"
-#include "support/api_fixture.h"
-#include "support/test.h"
+#include "property/factored_case.h"
 #include "support/results.h"
 
 enum { LONG = 260, SHORT = 40, P = 6 };
@@ -71,12 +70,6 @@ static void singular_squares(const double *Z, size_t n, size_t d, double *square
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
-struct points {
-    size_t n, d;
-    bool sparse, f64;
-    double *X; /* n × d, as they are stored */
-};
-
 /* Makes the columns of A orthonormal. */
 static void orthonormalise(double *A, size_t rows, size_t columns)
 {
@@ -100,7 +93,7 @@ static void orthonormalise(double *A, size_t rows, size_t columns)
 }
 
 /* X = U diag(ratio · 5, 5, 4, 3.2, …) Vᵀ: no column is smaller than the others. */
-static void fill_turned(struct points *p, double ratio)
+static void fill_turned(struct stored_points *p, double ratio)
 {
     double *U = lend_zeros(p->n * SHORT * sizeof(double)),
            *V = lend_zeros(p->d * SHORT * sizeof(double));
@@ -119,7 +112,7 @@ static void fill_turned(struct points *p, double ratio)
 }
 
 /* Positive values, half of them 0, in columns of falling size, and one column of large values. */
-static void fill_positive(struct points *p, double ratio)
+static void fill_positive(struct stored_points *p, double ratio)
 {
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->d; j++) {
@@ -130,65 +123,13 @@ static void fill_positive(struct points *p, double ratio)
         }
 }
 
-static void append(const struct points *p)
-{
-    size_t values = p->n * p->d;
-    float *narrow = lend_zeros(values * sizeof(float));
-    double *wide = lend_zeros(values * sizeof(double));
-    uint32_t *row_start = lend_zeros((p->n + 1) * sizeof(uint32_t)),
-             *column = lend_zeros(values * 4), at = 0;
-    struct ny_table table = {.struct_bytes = sizeof(table), .rows = p->n, .columns = p->d};
-    OWNED(ny_options) *options = NULL;
-
-    for (size_t i = 0; i < p->n; i++) {
-        for (size_t j = 0; j < p->d; j++) {
-            double x = p->X[i * p->d + j];
-
-            if (p->sparse && x == 0) continue;
-            column[at] = (uint32_t)j;
-            narrow[at] = (float)x;
-            wide[at++] = x;
-        }
-        row_start[i + 1] = at;
-    }
-    table.dtype = p->f64 ? NY_F64 : NY_F32;
-    table.values = p->f64 ? (const void *)wide : (const void *)narrow;
-    if (p->sparse) {
-        table.index_bytes = sizeof(uint32_t);
-        table.row_start = row_start;
-        table.column = column;
-        table.entries = at;
-    }
-    assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
-    if (p->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
-    assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
-}
-
 /* The true eigenvalues of the matrix that the map decomposes, ZZᵀ. */
-static void true_values(const struct points *p, const char *map, bool cosine, double *values)
+static void true_values(const struct stored_points *p, const char *map, bool cosine, double *values)
 {
-    double *Z = lend_zeros(p->n * p->d * sizeof(double)), *g = lend_zeros(p->d * sizeof(double));
+    double *Z = lend(p->n * p->d * sizeof(double));
 
-    for (size_t i = 0; i < p->n; i++) {
-        double square = 0;
-
-        for (size_t j = 0; j < p->d; j++)
-            square += p->X[i * p->d + j] * p->X[i * p->d + j];
-        for (size_t j = 0; j < p->d; j++) {
-            Z[i * p->d + j] = p->X[i * p->d + j] / (cosine ? sqrt(square) : 1);
-            g[j] += Z[i * p->d + j];
-        }
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        double degree = 0;
-
-        for (size_t j = 0; j < p->d; j++)
-            degree += Z[i * p->d + j] * g[j];
-        for (size_t j = 0; j < p->d; j++) {
-            if (strstr(map, "pca")) Z[i * p->d + j] -= g[j] / (double)p->n;
-            if (strcmp(map, "laplacian") == 0) Z[i * p->d + j] /= sqrt(degree);
-        }
-    }
+    memcpy(Z, p->X, p->n * p->d * sizeof(double));
+    map_rows(Z, p->n, p->d, map, cosine);
     singular_squares(Z, p->n, p->d, values);
 }
 
@@ -199,7 +140,7 @@ struct fit {
     bool cosine, products;
 };
 
-static void run(const struct points *p, const struct fit *fit, const char *name)
+static void run(const struct stored_points *p, const struct fit *fit, const char *name)
 {
     must_fit(c.ctx, c.store, name, NULL, "map=%s %s approx=exact components=6 precision=%s %s",
              fit->map,
@@ -211,14 +152,14 @@ static void run(const struct points *p, const struct fit *fit, const char *name)
 
 /* The smallest share of the largest value that has to be told: rows in f32 have coordinates that
  * are rounded by 2⁻²⁴ of the largest, or of its root where products with the rows make them. */
-static double told(const struct points *p, const char *way)
+static double told(const struct stored_points *p, const char *way)
 {
     if (p->f64) return 1.05e-12;
     return strcmp(way, "krylov") == 0 ? 0x1p-33 : 0x1p-19;
 }
 
-static void check(const struct points *p, const struct fit *fit, const char *name, double ratio,
-                  const double *truth)
+static void check(const struct stored_points *p, const struct fit *fit, const char *name,
+                  double ratio, const double *truth)
 {
     const double exact = 1e-4;
     size_t pairs = P + (strcmp(fit->map, "laplacian") == 0);
@@ -239,7 +180,7 @@ static void check(const struct points *p, const struct fit *fit, const char *nam
     }
 }
 
-static void try_points(struct points *p, double ratio, bool positive)
+static void try_points(struct stored_points *p, double ratio, bool positive)
 {
     static const struct fit fits[] = {
         {"svd", false, false},       {"svd", false, true},       {"pca", false, false},
@@ -256,7 +197,7 @@ static void try_points(struct points *p, double ratio, bool positive)
         fill_turned(p, ratio);
     for (size_t e = 0; e < p->n * p->d && !p->f64; e++)
         p->X[e] = (double)(float)p->X[e];
-    append(p);
+    append_points(p);
     for (size_t f = 0; f < sizeof(fits) / sizeof(fits[0]); f++) {
         if (!positive && strcmp(fits[f].map, "laplacian") == 0) continue;
         snprintf(name, sizeof(name), "f%zu", f);
@@ -275,7 +216,7 @@ static void try_shape(size_t n, size_t d)
 
     for (int power = 0; power <= 8; power += step)
         for (int kind = 0; kind < 6; kind++) {
-            struct points p = {.n = n, .d = d, .sparse = kind / 2 == 2, .f64 = kind % 2};
+            struct stored_points p = {.n = n, .d = d, .sparse = kind / 2 == 2, .f64 = kind % 2};
 
             try_points(&p, pow(10, power), kind / 2 > 0);
         }
