@@ -10,70 +10,6 @@
 
 /* ---- a case, and what must come out --------------------------------------------------------- */
 
-struct sought {
-    struct kind kind;
-    bool affine;
-    double tolerance; /* NaN: Algorithm 2, which stops at `cap` landmarks */
-    size_t cap;
-    double high; /* its first ε⁻; 0: 1 */
-    double low;  /* and ε⁺ */
-};
-
-/* The kernel that the selection is about: translated by row `origin` when affine. */
-static double kernel_of(const struct sought *kind, const struct rows *r, size_t i, size_t j,
-                        size_t origin)
-{
-    if (!kind->affine) return plain_kernel(&kind->kind, r, i, j);
-    return (plain_kernel(&kind->kind, r, i, j) - plain_kernel(&kind->kind, r, i, origin)) -
-           (plain_kernel(&kind->kind, r, origin, j) - plain_kernel(&kind->kind, r, origin, origin));
-}
-
-struct dictionary {
-    size_t m, rank, capacity; /* rows, and rows of L */
-    size_t *rows;
-    double *L; /* capacity² */
-};
-
-/* δ of row i, and its z in L z = k; ends where δ is ε or less: it only falls. */
-static double substitute_above(const struct dictionary *D, const struct sought *kind,
-                               const struct rows *r, size_t i, double *z, double epsilon)
-{
-    size_t first = D->m - D->rank;
-    double delta = kernel_of(kind, r, i, i, D->rows[0]);
-
-    for (size_t a = 0; a < D->rank && delta > epsilon; a++) {
-        z[a] = kernel_of(kind, r, i, D->rows[first + a], D->rows[0]);
-        for (size_t b = 0; b < a; b++)
-            z[a] -= D->L[a * D->capacity + b] * z[b];
-        z[a] /= D->L[a * D->capacity + a];
-        delta -= z[a] * z[a];
-    }
-    return delta;
-}
-
-static double substitute(const struct dictionary *D, const struct sought *kind,
-                         const struct rows *r, size_t i, double *z)
-{
-    return substitute_above(D, kind, r, i, z, -INFINITY);
-}
-
-static struct dictionary no_dictionary(size_t capacity)
-{
-    return (struct dictionary){.capacity = capacity,
-                               .rows = lend(capacity * sizeof(size_t)),
-                               .L = lend_zeros(capacity * capacity * sizeof(double))};
-}
-
-static void add(struct dictionary *D, size_t i, const double *z, double delta)
-{
-    assert_true(D->m < D->capacity);
-    D->rows[D->m++] = i;
-    if (!z) return; /* affine: the origin */
-    memcpy(D->L + D->rank * D->capacity, z, D->rank * sizeof(*z));
-    D->L[D->rank * D->capacity + D->rank] = sqrt(delta);
-    D->rank++;
-}
-
 static bool is_in(const struct dictionary *D, size_t i)
 {
     for (size_t a = 0; a < D->m; a++)
@@ -169,8 +105,7 @@ static int run_from(const struct sought *kind, const struct rows *r, unsigned wo
     /* Units that were taken ahead when a run stopped are read in vain. */
     if (!err && !from)
         assert_in_range(atomic_load(&counted.count), selection->rows_read,
-                        selection->rows_read +
-                            selection->passes * NY_GREEDY_AHEAD * NY_UNIT_ROWS);
+                        selection->rows_read + selection->passes * NY_GREEDY_AHEAD * NY_UNIT_ROWS);
     ny_source_free(counted.rows);
     ny_geometry_free(geometry, ctx);
     return err;

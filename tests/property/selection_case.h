@@ -76,6 +76,89 @@ static inline double plain_kernel(const struct kind *kind, const struct rows *r,
     return power;
 }
 
+struct sought {
+    struct kind kind;
+    bool affine;
+    double tolerance; /* NaN: Algorithm 2, which stops at `cap` landmarks */
+    size_t cap;
+    double high; /* its first ε⁻; 0: 1 */
+    double low;  /* and ε⁺ */
+};
+
+/* The kernel that the selection is about: translated by row `origin` when affine. */
+static inline double kernel_of(const struct sought *kind, const struct rows *r, size_t i, size_t j,
+                               size_t origin)
+{
+    if (!kind->affine) return plain_kernel(&kind->kind, r, i, j);
+    return (plain_kernel(&kind->kind, r, i, j) - plain_kernel(&kind->kind, r, i, origin)) -
+           (plain_kernel(&kind->kind, r, origin, j) - plain_kernel(&kind->kind, r, origin, origin));
+}
+
+struct dictionary {
+    size_t m, rank, capacity; /* rows, and rows of L */
+    size_t *rows;
+    double *L; /* capacity² */
+};
+
+/* δ of row i, and its z in L z = k; ends where δ is ε or less: it only falls. */
+static inline double substitute_above(const struct dictionary *D, const struct sought *kind,
+                                      const struct rows *r, size_t i, double *z, double epsilon)
+{
+    size_t first = D->m - D->rank;
+    double delta = kernel_of(kind, r, i, i, D->m ? D->rows[0] : 0);
+
+    for (size_t a = 0; a < D->rank && delta > epsilon; a++) {
+        z[a] = kernel_of(kind, r, i, D->rows[first + a], D->rows[0]);
+        for (size_t b = 0; b < a; b++)
+            z[a] -= D->L[a * D->capacity + b] * z[b];
+        z[a] /= D->L[a * D->capacity + a];
+        delta -= z[a] * z[a];
+    }
+    return delta;
+}
+
+static inline double substitute(const struct dictionary *D, const struct sought *kind,
+                                const struct rows *r, size_t i, double *z)
+{
+    return substitute_above(D, kind, r, i, z, -INFINITY);
+}
+
+static inline struct dictionary no_dictionary(size_t capacity)
+{
+    return (struct dictionary){.capacity = capacity,
+                               .rows = lend(capacity * sizeof(size_t)),
+                               .L = lend_zeros(capacity * capacity * sizeof(double))};
+}
+
+static inline void add(struct dictionary *D, size_t i, const double *z, double delta)
+{
+    assert_true(D->m < D->capacity);
+    D->rows[D->m++] = i;
+    if (!z) return; /* affine: the origin */
+    memcpy(D->L + D->rank * D->capacity, z, D->rank * sizeof(*z));
+    D->L[D->rank * D->capacity + D->rank] = sqrt(delta);
+    D->rank++;
+}
+
+/* Factors the rows that are not in the span of the ones before. */
+static inline struct dictionary factor_of(const struct sought *kind, const struct rows *r,
+                                          const uint64_t *rows, size_t m)
+{
+    struct dictionary D = no_dictionary(m + 1);
+    double *z = lend((m + 1) * sizeof(*z));
+
+    for (size_t i = 0; i < m; i++) {
+        size_t row = (size_t)rows[i];
+        double delta = substitute(&D, kind, r, row, z);
+
+        if (kind->affine && i == 0)
+            add(&D, row, NULL, 0);
+        else if (delta >= 1e-12 * plain_kernel(&kind->kind, r, row, row))
+            add(&D, row, z, delta);
+    }
+    return D;
+}
+
 /* Columns of the rows as they are. */
 static struct ny_columns_spec plain_spec(const struct kind *kind, size_t d,
                                          struct ny_geometry **geometry)

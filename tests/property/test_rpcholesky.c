@@ -4,62 +4,20 @@
 
 /* ---- residuals ------------------------------------------------------------------------------ */
 
-struct factor {
-    uint64_t *rows; /* capacity, of which m are there */
-    size_t m;
-    double *L; /* capacity², of which m rows are there */
-    size_t capacity;
-};
-
-/* δ of a row, and its z = L⁻¹k. */
-static double substitute(const struct factor *f, const struct kind *kind, const struct rows *r,
-                         size_t row, double *z)
-{
-    double delta = plain_kernel(kind, r, row, row);
-
-    for (size_t a = 0; a < f->m; a++) {
-        const double *L = f->L + a * f->capacity;
-
-        z[a] = plain_kernel(kind, r, row, (size_t)f->rows[a]);
-        for (size_t b = 0; b < a; b++)
-            z[a] -= L[b] * z[b];
-        z[a] /= L[a];
-        delta -= z[a] * z[a];
-    }
-    return delta;
-}
-
-/* Factors the rows that are not in the span of the ones before. */
-static struct factor factor_of(const struct kind *kind, const struct rows *r, const uint64_t *rows,
-                               size_t m)
-{
-    struct factor f = {.rows = lend_zeros((m + 1) * sizeof(*rows)),
-                       .L = lend_zeros((m * m + 1) * sizeof(double)),
-                       .capacity = m};
-
-    for (size_t i = 0; i < m; i++) {
-        double *L = f.L + f.m * m, delta = substitute(&f, kind, r, (size_t)rows[i], L);
-
-        if (delta < 1e-12 * plain_kernel(kind, r, (size_t)rows[i], (size_t)rows[i])) continue;
-        L[f.m] = sqrt(delta);
-        f.rows[f.m++] = rows[i];
-    }
-    return f;
-}
-
 /* Bounds are above δ; exact: they are δ. */
 static void check_residuals(const struct kind *kind, const struct rows *r,
                             const struct ny_selection *selection, bool exact)
 {
     const double rounding = 1e-10; /* of this factor, whose pivots come as they come */
     size_t m = selection->m;
-    struct factor f = factor_of(kind, r, selection->rows, m);
+    const struct sought sought = {.kind = *kind};
+    struct dictionary D = factor_of(&sought, r, selection->rows, m);
     double *z = lend(m * sizeof(double)), largest = 0, sum = 0;
 
     assert_non_null(selection->residuals);
     for (size_t i = 0; i < r->n; i++) {
         double bound = (double)selection->residuals[i], k = plain_kernel(kind, r, i, i);
-        double delta = substitute(&f, kind, r, i, z);
+        double delta = substitute(&D, &sought, r, i, z);
 
         if (!(bound >= delta - rounding * k))
             fail_msg("row %zu: bound %g below δ = %g", i, bound, delta);
@@ -80,11 +38,12 @@ enum { POINTS = 6, CELLS = POINTS * POINTS * POINTS };
 static double residuals(const struct kind *kind, const struct rows *r, const uint64_t *D, size_t m,
                         double delta[POINTS])
 {
-    struct factor f = factor_of(kind, r, D, m);
+    const struct sought sought = {.kind = *kind};
+    struct dictionary f = factor_of(&sought, r, D, m);
     double sum = 0, z[3];
 
     for (size_t i = 0; i < POINTS; i++) {
-        delta[i] = substitute(&f, kind, r, i, z);
+        delta[i] = substitute(&f, &sought, r, i, z);
         for (size_t a = 0; a < m; a++)
             if (D[a] == i) delta[i] = 0;
         sum += delta[i];
