@@ -135,6 +135,7 @@ def test_sparse_rows(tmp_path):
 @pytest.mark.parametrize("options", [
     {"map": "diffusion", "averages": "landmarks"}, {"map": "laplacian", "averages": "landmarks"},
     {"map": "svd", "kernel": "laplacian"}, {"approx": "column", "averages": "landmarks"},
+    {"approx": "orthonystrom", "averages": "landmarks"}, {"approx": "orthonystrom", "map": "svd"},
     {"precision": "f64", "kernel": "polynomial", "degree": 2, "coef0": 1.0}],
     ids=lambda options: "-".join(map(str, options.values())))
 def test_maps_and_kernels(store, rows, landmarks, options):
@@ -145,6 +146,20 @@ def test_maps_and_kernels(store, rows, landmarks, options):
     ours, theirs = model.transform(rows), result.embedding[:]
     assert ours.dtype == theirs.dtype
     assert np.abs(ours - theirs).max() <= 1e-5 * np.abs(theirs).max()
+
+
+@quick
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_rows_of_each_type(tmp_path, rows, dtype):
+    X = np.abs(40 * rows).astype(dtype)
+    landmarks = np.unique(X[::50], axis=0)
+    options = {"gamma": 2e-4, "components": 3}
+    store = nystream.open(tmp_path / "typed.nys")
+    store.append(X)
+    result = store.fit("one", landmarks_points=landmarks, **options)
+    sums = Sums(landmarks, **options).add(X[:1]).add(X[1:700]).add(X[700:])
+    assert sums.report.dtype == result.store.report.dtype
+    agree(sums.solve(), result, X)
 
 
 @quick

@@ -109,8 +109,10 @@ TEST(values_of_a_column_are_added_in_the_order_of_a_long_row)
 
 TEST(descriptions_that_lie_are_refused)
 {
+    static const char *const words[] = {"dog", "7", "NA"};
     struct csr *csr = sparse();
     struct ny_table table = csr->table;
+    double labels[ROWS] = {0};
 
     csr->column[10] = WIDE;
     fails(NY_EDATA, ny_append(in.ctx, in.store, &table, NULL, NULL));
@@ -142,6 +144,15 @@ TEST(descriptions_that_lie_are_refused)
     fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, NULL, NULL));
     table.struct_bytes = 8;
     fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, NULL, NULL));
+
+    table = dense(NY_F32, 0);
+    table.labels = labels;
+    table.classes = 3;
+    fails(NY_EUSAGE, ny_append(in.ctx, in.store, &table, NULL, NULL));
+    table.class_names = words;
+    for (labels[5] = 3; labels[5] > 0; labels[5] -= 2.5) {
+        fails(NY_EDATA, ny_append(in.ctx, in.store, &table, NULL, NULL));
+    }
     assert_int_not_equal(access(in.store, F_OK), 0); /* nothing is left behind */
 }
 

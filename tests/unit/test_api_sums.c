@@ -1,100 +1,10 @@
 /*
- * Sums through the public interface: what is summed up in parts and merged is what one fit of all
- * rows finds; sums are their image; and parts that cannot be added are refused, with nothing
- * changed. (Sparse rows, divided kernels and results of stores: tests/python/test_sums.py and
- * tests/cli/merge.bats.)
+ * Sums through the public interface: centres that move, sums that are their image, and parts that
+ * cannot be added, with nothing changed. (What one fit of all rows finds, sparse rows, divided
+ * kernels and results of stores: tests/python/test_sums.py and tests/cli/merge.bats.)
  */
 #include "support/options.h"
 #include "unit/sums_case.h"
-
-/* Sums of the table in parts of 1, 600, 2,100 and the rows that are left. */
-static struct ny_sums *sum_up(const struct ny_options *o, const struct ny_table *table)
-{
-    static const uint64_t ends[] = {1, 601, 2701, ROWS};
-    struct ny_sums *sums;
-    uint64_t first = 0;
-
-    ok(ny_sums_new(&sums, in.ctx, o));
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); first = ends[i++]) {
-        struct ny_table part = part_of(table, first, ends[i]);
-
-        ok(ny_sums_add(sums, &part));
-    }
-    return sums;
-}
-
-/* ---- one fit of all rows -------------------------------------------------------------------- */
-
-/* Compares models by the places of rows; signs are the same rule's. */
-static void compare_places(struct ny_model *model, struct ny_model *whole,
-                           const struct ny_table *table, double most)
-{
-    struct ny_table few = part_of(table, 100, 400);
-    double a[300 * 3], b[300 * 3], largest = 0;
-
-    ok(ny_model_place(model, &few, NY_F64, a, 0));
-    ok(ny_model_place(whole, &few, NY_F64, b, 0));
-    for (int i = 0; i < 300 * 3; i++)
-        largest = fmax(largest, fabs(b[i]));
-    assert_true(largest > 0);
-    for (int i = 0; i < 300 * 3; i++)
-        if (!(fabs(a[i] - b[i]) <= most * largest))
-            fail_msg("value %d: %.9g, not %.9g", i, a[i], b[i]);
-}
-
-/* The model and the certificate of sums agree with those of a fit of all rows. */
-static void check(const char *name, choices more, int dtype, double most)
-{
-    struct ny_table table = dense(dtype, 0);
-    OWNED(ny_options) *o = options_of(more);
-    OWNED(ny_sums) *sums = sum_up(o, &table);
-    OWNED(ny_model) *model = NULL, *whole = NULL;
-    OWNED(ny_report) *report = NULL, *wanted = NULL;
-
-    ok(ny_sums_solve(sums, &model, &report));
-    ok(ny_embed(in.ctx, &table, o, NULL, &whole, &wanted));
-    assert_true(number_of(report, "n") == ROWS && number_of(report, "parts") == 4);
-    assert_true(number_of(report, "landmarks") == LANDMARKS);
-    for (int k = 0; k < 2; k++) {
-        static const char *const keys[] = {"trace", "trace_error"};
-        double is = NAN, was = NAN;
-
-        assert_int_equal(ny_report_number(report, keys[k], &is),
-                         ny_report_number(wanted, keys[k], &was));
-        if (!isnan(was) && !(fabs(is - was) <= most * fabs(number_of(wanted, "trace"))))
-            fail_msg("%s: %s is %.12g, not %.12g", name, keys[k], is, was);
-    }
-    compare_places(model, whole, &table, 1e-6);
-}
-
-TEST(sums_of_parts_are_those_of_all_rows)
-{
-    static const char *const maps[] = {"svd", "kpca"};
-    static const char *const methods[] = {"projected", "orthonystrom", "column"};
-    static const char *const kernels[] = {"rbf", "laplacian"};
-
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < 3; k++)
-            for (size_t j = 0; j < 2; j++)
-                check(methods[k],
-                      (choices){{"map", maps[i]},
-                                {"approx", methods[k]},
-                                {"kernel", kernels[j]},
-                                {"averages", i && !k ? "implicit"
-                                             : i     ? "landmarks"
-                                                     : NULL},
-                                {NULL, NULL}},
-                      NY_F32, 1e-9);
-}
-
-TEST(rows_of_each_type_are_summed_up)
-{
-    static const int types[] = {NY_U8, NY_I16, NY_F64};
-
-    for (size_t i = 0; i < 3; i++)
-        check("types", NULL, types[i], 1e-9);
-    check("f64", (choices){{"precision", "f64"}, {NULL, NULL}}, NY_F64, 1e-9);
-}
 
 /* Sums of parts that are merged themselves are not about their own mean any more. Columns that are
  * not chosen have no part in that. */

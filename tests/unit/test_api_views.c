@@ -1,5 +1,5 @@
-/* Views of a result that is removed, and of points that are replaced, while they are viewed. (Those
- * of results that are made anew: tests/python/test_anew.py.) */
+/* Views of a result that is removed, and of points that are replaced, while they are viewed; parts
+ * of an embedding. (Views of results that are made anew: tests/python/test_anew.py.) */
 #include "support/results.h"
 #include "unit/table_case.h"
 
@@ -43,6 +43,25 @@ TEST(points_that_are_replaced_need_a_new_view)
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     fails(NY_EUSAGE, ny_view_shape(view, "points", &rows, NULL, NULL));
     fails(NY_EUSAGE, ny_view_read(view, "points", 0, ROWS, after));
+}
+
+TEST(a_part_of_an_embedding_can_be_read)
+{
+    static float all[ROWS * 2], part[10 * 2];
+    struct ny_table table = dense(NY_F32, 0);
+    uint64_t rows, components;
+
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    must_fit(in.ctx, in.store, "a", NULL, "components=2 landmarks=40");
+    ok(ny_embedding_shape(in.ctx, in.store, "a", &rows, &components));
+    assert_true(rows == ROWS && components == 2);
+    ok(ny_embedding_read(in.ctx, in.store, "a", 0, ROWS, all));
+    ok(ny_embedding_read(in.ctx, in.store, "a", 123, 10, part));
+    assert_memory_equal(part, all + 123 * 2, sizeof(part));
+    fails(NY_EUSAGE, ny_embedding_read(in.ctx, in.store, "a", ROWS - 5, 10, part));
+    /* The end wraps around 2⁶⁴. */
+    fails(NY_EUSAGE, ny_embedding_read(in.ctx, in.store, "a", UINT64_MAX - 4, 10, part));
+    fails(NY_EUSAGE, ny_embedding_read(in.ctx, in.store, "a", 1, UINT64_MAX, part));
 }
 
 AROUND_EACH(setup, teardown)

@@ -23,13 +23,14 @@ static struct {
     const void *given[SHARDS];
 } net;
 
-static int net_gather(struct ny_transport *t, const void *mine, const size_t *sizes, void *all)
+/* Gives this rank the bytes of all, or none. */
+static int pass_on(struct ny_transport *t, const void *mine, const size_t *sizes, void *all)
 {
     char *to = all;
 
     net.given[t->rank] = mine;
     pthread_barrier_wait(&net.barrier);
-    for (unsigned rank = 0; rank < t->ranks; to += sizes[rank++])
+    for (unsigned rank = 0; to && rank < t->ranks; to += sizes[rank++])
         memcpy(to, net.given[rank], sizes[rank]);
     pthread_barrier_wait(&net.barrier);
     return 0;
@@ -37,14 +38,7 @@ static int net_gather(struct ny_transport *t, const void *mine, const size_t *si
 
 static int net_collect(struct ny_transport *t, const void *mine, const size_t *sizes, void *all)
 {
-    char *to = all;
-
-    net.given[t->rank] = mine;
-    pthread_barrier_wait(&net.barrier);
-    for (unsigned rank = 0; rank < t->ranks && !t->rank; to += sizes[rank++])
-        memcpy(to, net.given[rank], sizes[rank]);
-    pthread_barrier_wait(&net.barrier);
-    return 0;
+    return pass_on(t, mine, sizes, t->rank ? NULL : all);
 }
 
 static int net_trade(struct ny_transport *t, const void *out, size_t bytes, void *in)
@@ -65,7 +59,7 @@ static void net_abandon(struct ny_transport *t, int status, const char *message)
 }
 
 static const struct ny_transport_ops net_ops = {
-    .gather = net_gather, .collect = net_collect, .trade = net_trade, .abandon = net_abandon};
+    .gather = pass_on, .collect = net_collect, .trade = net_trade, .abandon = net_abandon};
 
 /* ---- the work of peers ----------------------------------------------------------------------- */
 
