@@ -243,11 +243,10 @@ same_ends() { # STORE NAME OTHER
     [ $seen -gt 0 ]
 }
 
-# go_on PATTERN: the interrupted jobs of these lines of `jobs` end as the finished ones did; $ended is
-# how many. (Those that ended with their sums are solved, both of them.)
-go_on() {
-    local store verb name words options
-    ended=0
+# The interrupted jobs end as the finished ones did. (Those that ended with their sums are solved,
+# both of them.)
+all_go_on() {
+    local store verb name words options ended=0
     while read -r store verb name words; do
         read -ra options <<<"$words"
         for ((i = 0; i < ${#options[@]}; i += 2)); do options[i]=--${options[i]}; done
@@ -267,11 +266,7 @@ go_on() {
         [ "$(field "$output" status)" = "done" ]
         same_ends $store "$name" "$name-broken" || failed "$store $name"
         ended=$((ended + 1))
-    done < <(grep -E "$1" jobs)
-}
-
-all_go_on() {
-    go_on .
+    done <jobs
     [ $ended -eq "${jobs_of[$version]}" ]
     for store in $(cut -d' ' -f1 jobs | sort -u); do
         ny -0 verify $store
@@ -280,14 +275,6 @@ all_go_on() {
 
 # bats test_tags=slow
 @test "what earlier versions were interrupted in goes on, to the same end" { each all_go_on; }
-
-some_go_on() {
-    go_on "^(set.nys fit krylov|grownset.nys|sparse.nys fit svd|sums.nys fit (sums|placed)|edges.nys graph) "
-    [ $ended -eq 6 ]
-}
-
-# bats test_tags=slow
-@test "interrupted fits of sets, of sparse rows, and by sums go on, to the same end" { later some_go_on; }
 
 import_goes_on() {
     awk 'BEGIN {for (i = 0; i < 450000; i++) print i % 7 "," i % 4 ",1,0,0,0,9,9"}' >rows.csv

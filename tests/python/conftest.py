@@ -24,6 +24,25 @@ def cells_of(X, *tables, dtype="float32", **members):
     return made
 
 
+def grid(dtype="float64", rows=500, columns=7):
+    """Whole numbers, which all types but bool hold."""
+    values = np.arange(rows)[:, None] * 31 + np.arange(columns) * 17
+    return (values % (2 if dtype == "bool" else 101)).astype(dtype)
+
+
+def read_back(folder, X, **options):
+    """Append X to a new store and return its rows."""
+    store = nystream.open(Path(tempfile.mkdtemp(dir=folder)) / "s.nys")
+    store.append(X, **options)
+    return store[:]
+
+
+def same_up_to_signs(ours, theirs, tolerance):
+    """Compare components of two maps."""
+    signs = np.sign((ours * theirs).sum(axis=0))
+    assert np.abs(ours * signs - theirs).max() <= tolerance * np.abs(theirs).max()
+
+
 def need_hdf5_reader():
     """Skip a test where the program is not built that reads HDF5 for the library."""
     if not Path(os.environ["NYSTREAM_LIBRARY"]).with_name("nystream-hdf5").exists():

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from conftest import cells_of
+from conftest import cells_of, grid, read_back
 
 import nystream
 from nystream import _batch, _data
@@ -17,18 +17,6 @@ quick = pytest.mark.quick
 STORED = {"bool": "uint8", "uint8": "uint8", "int8": "int16", "int16": "int16",
           "uint16": "float32", "float16": "float32", "float32": "float32", "int32": "float64",
           "uint32": "float64", "int64": "float64", "uint64": "float64", "float64": "float64"}
-
-
-def read_back(folder, X, **options):
-    """Append X to a new store and return its rows."""
-    store = nystream.open(Path(tempfile.mkdtemp(dir=folder)) / "s.nys")
-    store.append(X, **options)
-    return store[:]
-
-
-def grid(dtype="float64", rows=500, columns=7):
-    values = np.arange(rows)[:, None] * 31 + np.arange(columns) * 17
-    return (values % (2 if dtype == "bool" else 101)).astype(dtype)
 
 
 @quick

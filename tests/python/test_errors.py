@@ -86,7 +86,7 @@ def test_data(store):
 
 def test_files(tmp_path):
     missing = tmp_path / "none.nys"
-    error = fails(nystream.FileError, OSError, lambda: nystream.open(missing).shape)
+    error = fails(nystream.MissingFileError, OSError, lambda: nystream.open(missing).shape)
     assert error.file == str(missing)
     (tmp_path / "x.csv").write_text("1,2\n3,x\n")
     error = fails(nystream.DataError, ValueError,
@@ -145,15 +145,6 @@ def test_every_status_has_a_class():
         assert _lib.lib.ny_status_kind(status) != b"unknown"
 
 
-def test_an_unknown_part_is_answered_with_those_that_there_are(result):
-    """The message has the nearest name, and the class the name that programs catch."""
-    with pytest.raises(nystream.UsageError) as caught:
-        result.part("embeding")
-    assert f"{caught.type.__module__}.{caught.type.__name__}" == "nystream.UsageError"
-    with pytest.raises(nystream.UsageError):
-        result.part("model")
-
-
 def test_estimators_name_the_parameter_that_was_typed():
     X = np.random.default_rng(0).normal(size=(60, 3))
     for affinity in ("bogus", "precomputed", lambda a, b: a @ b.T):
@@ -206,6 +197,7 @@ def test_a_column_of_words_is_named():
             call(X)
     assert np.array_equal(nystream.embed(X.drop(columns=["who"])), whole)
 
+
 def test_options_of_files_are_answered_for_rows_in_memory(store, rows):
     for name in ("ids", "id_column", "label_column", "drop_columns", "columns"):
         with pytest.raises(nystream.UsageError) as told:
@@ -245,24 +237,6 @@ def test_arrays_are_no_words(result):
     assert len(str(told.value)) < 200
     with pytest.raises(nystream.UsageError, match="color= is a word or a number, not ndarray"):
         result.plot(color=np.arange(7))
-
-
-def test_rows_that_a_result_lacks_are_told_in_the_words_of_python(store, result, rows):
-    store.append(rows[:5], labels=np.zeros(5))
-    with pytest.warns(nystream.NystreamWarning) as told:
-        store.fit("map", landmarks=50, components=3)
-    said = [str(one.message) for one in told if "lacks 5 rows" in str(one.message)]
-    assert said
-
-
-def test_a_colour_that_a_result_lacks_is_answered_with_its_cure(tmp_path, rows):
-    store = nystream.open(tmp_path / "plain.nys")
-    store.append(rows)
-    result = store.fit("map", landmarks=50, components=3)
-    for part, cure in (("labels", "label_column= or labels="),
-                       ("clusters", "evaluate.. finds them")):
-        with pytest.raises(nystream.UsageError):
-            result.plot(color=part[:-1])
 
 
 def test_no_message_of_the_library_speaks_of_the_command_line():

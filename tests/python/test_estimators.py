@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 
 import checks  # noqa: E402
 import nystream  # noqa: E402
-from conftest import cells_of  # noqa: E402
+from conftest import cells_of, same_up_to_signs  # noqa: E402
 from nystream import _errors  # noqa: E402
 from nystream import _batch, _context, _data, _estimator, _work  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
@@ -60,11 +60,6 @@ def test_more_checks_of_scikit_learn(estimator, check):
 def blobs():
     """600 rows of 5 columns in 3 clusters, float64."""
     return make_blobs(600, 5, centers=3, random_state=2)
-
-
-def same_up_to_signs(ours, theirs, tolerance):
-    signs = np.sign((ours * theirs).sum(axis=0))
-    assert np.abs(ours * signs - theirs).max() <= tolerance * np.abs(theirs).max()
 
 
 @quick

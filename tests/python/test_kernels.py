@@ -9,6 +9,7 @@ from sklearn.decomposition import KernelPCA as Dense  # noqa: E402
 from sklearn.gaussian_process.kernels import Matern, RationalQuadratic  # noqa: E402
 
 import nystream  # noqa: E402
+from conftest import same_up_to_signs  # noqa: E402
 from nystream.estimators import (DiffusionMap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 from nystream.incremental import IncrementalKernelPCA  # noqa: E402
@@ -26,11 +27,6 @@ each = pytest.mark.parametrize("kernel, shape, theirs", SHAPES, ids=IDS)
 @pytest.fixture
 def rows():
     return np.random.default_rng(3).normal(size=(400, 6))
-
-
-def same_up_to_signs(ours, theirs, tolerance):
-    signs = np.sign((ours * theirs).sum(axis=0))
-    assert np.abs(ours * signs - theirs).max() <= tolerance * np.abs(theirs).max()
 
 
 @quick

@@ -53,16 +53,6 @@ def test_missing_file(tmp_path, result, suffix, read):
     assert (error.file, error.errno, error.status) == (str(path), errno.ENOENT, 4)
 
 
-@pytest.mark.parametrize("use", [lambda path: nystream.open(path).fit("map"),
-                                 lambda path: nystream.open(path).shape,
-                                 lambda path: nystream.PCA(2).fit(nystream.open(path))])
-def test_missing_store(store, use):
-    """A store that is not there is such an error, too."""
-    path = store.path.with_name("row.nys")
-    with pytest.raises(nystream.MissingFileError) as caught:
-        use(path)
-
-
 def test_missing_folder(result, tmp_path):
     """A folder that is not there is such an error; a file in its place is another one."""
     with pytest.raises(nystream.MissingFileError):

@@ -7,23 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import cells_of, need_hdf5_reader
+from conftest import cells_of, grid, need_hdf5_reader, read_back
 
 import nystream
 from nystream import _batch, _data
 
 quick = pytest.mark.quick
-
-
-def grid(dtype="float64", rows=500, columns=7):
-    return (np.arange(rows)[:, None] * 31 + np.arange(columns) * 17).astype(dtype) % 101
-
-
-def read_back(folder, X, **options):
-    """Append X to a new store and return its rows."""
-    store = nystream.open(Path(tempfile.mkdtemp(dir=folder)) / "s.nys")
-    store.append(X, **options)
-    return store[:]
 
 
 # ---- files by their names ----------------------------------------------------------------------
