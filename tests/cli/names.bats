@@ -634,21 +634,6 @@ terms() {
     done
 }
 
-@test "an append of rows without labels or names says so, where the store has some" {
-    printf 'id,a,b,class\nx1,1,2,u\nx2,3,4,v\nx3,5,1,u\n' >first.csv
-    printf 'a,b\n6,5\n7,1\n' >bare.csv
-    printf '6,5\n8,1\n' >headless.csv
-    nystream import s.nys first.csv --id-column id --label-column class -q
-    for one in bare headless; do
-        cp -r s.nys t.nys
-        ny -0 import t.nys $one.csv --append
-        [[ $stderr != *warning* ]]
-        rm -r t.nys
-    done
-    printf '1,2,3\n' >wide.csv
-    ny -3 import s.nys wide.csv --append
-}
-
 @test "new rows whose columns are called otherwise are not placed; another order is that of the store" {
     printf '%s\n' length,width,height 1,2,3 4,5,7 7,9,9 2,1,1 >things.csv
     nystream import things.nys things.csv -q

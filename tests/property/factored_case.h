@@ -3,8 +3,20 @@
 #ifndef TESTS_PROPERTY_FACTORED_CASE_H
 #define TESTS_PROPERTY_FACTORED_CASE_H
 
-#include "support/api_fixture.h"
+#include "support/api_case.h"
 #include "support/options.h"
+
+static struct api_case c;
+
+static void start(void)
+{
+    api_case_begin(&c, "s");
+}
+
+static void stop(void)
+{
+    api_case_end(&c);
+}
 
 struct stored_points {
     size_t n, d;

@@ -340,14 +340,6 @@ def test_an_iterator_that_fails_leaves_nothing(tmp_path):
     assert store.shape == (3, 7)
 
 
-@quick
-@pytest.mark.parametrize("labels, words", [
-    (np.zeros(3), "500 rows"), (np.zeros((500, 1)), "shape")])
-def test_wrong_labels(tmp_path, labels, words):
-    with pytest.raises(ValueError, match=words):
-        read_back(tmp_path, grid(), labels=labels)
-
-
 class Tensor:
     """Stands in for a tensor that speaks DLPack alone."""
 

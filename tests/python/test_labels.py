@@ -170,11 +170,10 @@ def test_a_column_beside_some_of_one_name(empty):
         empty.append(frame, labels="x")
 
 
-@pytest.mark.parametrize("labels, words", [
-    (["a"] * 5, r"shape \(5,\); X has 6 rows"), ([["a", "b"]] * 6, r"shape \(6, 2\)"),
-    ([{}] * 6, "one of them is dict"), (["x" * 2000] * 6, "longer than 1024 bytes"),
-    ([2 ** 53 + 1, 2 ** 53, 1, 2, 3, 4], "integers beyond 2.53, .*would be one class")])
-def test_wrong_labels(empty, labels, words):
+@pytest.mark.parametrize("labels", [
+    ["a"] * 5, [["a", "b"]] * 6, [{}] * 6, ["x" * 2000] * 6, np.zeros(5), np.zeros((6, 1)),
+    [2 ** 53 + 1, 2 ** 53, 1, 2, 3, 4]], ids=range(7))
+def test_wrong_labels(empty, labels):
     with pytest.raises(ValueError):
         empty.append(rows(), labels=labels)
     assert not empty.path.exists()

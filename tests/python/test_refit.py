@@ -111,11 +111,8 @@ def test_a_model_that_is_pickled_keeps_its_limits(result):
     assert (model._context.memory, model._context.threads) == ("300M", 1)
 
 
-@pytest.mark.parametrize("estimator, advice", [
-    (PCA(3), r"result\('PCA'\).update\(\) takes them in, and so does a fit with another name=$"),
-    (Isomap(n_landmarks=50), "since; a fit with another name= has them, and transform places")],
-    ids=["pca", "isomap"])
-def test_rows_that_an_earlier_fit_of_a_store_lacks_are_told(store, rows, estimator, advice):
+@pytest.mark.parametrize("estimator", [PCA(3), Isomap(n_landmarks=50)], ids=["pca", "isomap"])
+def test_rows_that_an_earlier_fit_of_a_store_lacks_are_told(store, rows, estimator):
     before = estimator.fit(store).eigenvalues_
     store.append(rows[:500], labels=np.zeros(500))
     with pytest.warns(nystream.NystreamWarning):
