@@ -18,20 +18,6 @@ enum { D = 784, BASE = 1300, MORE = 20000, KILLS = 60, DELAY_US = 40000 };
 
 static uint64_t draws;
 
-static struct case_import import_of(uint64_t first, uint64_t count)
-{
-    return (struct case_import){.seed = 5,
-                                .first = first,
-                                .count = count,
-                                .batch = 500,
-                                .spec = {.d = D,
-                                         .dtype = NY_U8,
-                                         .labels = true,
-                                         .source = true,
-                                         .append = true,
-                                         .fingerprint = first + 1}};
-}
-
 /* Imports in a process of its own, with a budget so small that it commits every few MiB. */
 static int import_alone(const struct case_import *import)
 {
@@ -161,12 +147,13 @@ static unsigned import_under_fire(const struct case_import *import, unsigned *re
 
 TEST(killed_imports)
 {
-    struct case_import base = import_of(0, BASE);
+    struct case_import base = labelled_bytes(D, 0, BASE);
     struct ny_store *broken, *whole;
     unsigned kills = 0, resumed = 0;
     char other[160];
     uint64_t n = BASE;
 
+    base.spec.source = true;
     CHECK(ny_store_create(&broken, ctx, path));
     CHECK(case_import(broken, &base));
     ny_store_close(broken);
@@ -174,8 +161,9 @@ TEST(killed_imports)
     CHECK(ny_store_create(&whole, ctx, other));
     CHECK(case_import(whole, &base));
     while (kills < KILLS) {
-        struct case_import more = import_of(n, MORE);
+        struct case_import more = labelled_bytes(D, n, MORE);
 
+        more.spec.source = true;
         kills += import_under_fire(&more, &resumed);
         CHECK(case_import(whole, &more));
         n += MORE;

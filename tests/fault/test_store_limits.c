@@ -16,19 +16,6 @@ static void start(void)
     ny_context_set_memory(ctx, 100 << 20);
 }
 
-static struct case_import import_of(uint64_t first, uint64_t count)
-{
-    return (struct case_import){.seed = 5,
-                                .first = first,
-                                .count = count,
-                                .batch = 500,
-                                .spec = {.d = D,
-                                         .dtype = NY_U8,
-                                         .labels = true,
-                                         .append = true,
-                                         .fingerprint = first + 1}};
-}
-
 static void check_rows(struct ny_store *store, uint64_t n)
 {
     uint8_t *got = malloc((size_t)n * D), *want = malloc((size_t)n * D);
@@ -79,7 +66,7 @@ static bool import_with_limit(const struct case_import *import, rlim_t bytes)
 
 TEST(a_full_disk)
 {
-    struct case_import base = import_of(0, BASE), more = import_of(BASE, MORE);
+    struct case_import base = labelled_bytes(D, 0, BASE), more = labelled_bytes(D, BASE, MORE);
     struct ny_store *store;
     struct ny_ingest *ingest;
     uint64_t consumed, before = 0;
@@ -131,7 +118,7 @@ TEST(a_full_disk_under_a_batch)
 
 static int everything(void)
 {
-    struct case_import import = import_of(0, 1500);
+    struct case_import import = labelled_bytes(D, 0, 1500);
     struct ny_rows_stats stats = {.n = 0};
     static uint8_t rows[1500 * D];
     uint64_t some[3] = {1400, 3, 700};

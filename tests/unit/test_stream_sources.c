@@ -386,20 +386,4 @@ TEST(few_rows_of_a_file_take_little_memory)
     assert_memory_equal(copy.out, rows, sizeof(rows));
 }
 
-TEST(memory_gives_its_rows)
-{
-    float *rows = lend(N * D * sizeof(*rows));
-
-    case_rows(rows, SEED, NY_F32, D, 0, N);
-    for (size_t c = 0; c < 3; c++)
-        for (uint64_t n = N; n > N - 400; n -= 137) { /* the last unit short, full, short */
-            struct copy copy = copy_new((size_t)n, D * sizeof(float));
-            OWNED(ny_source) *source = NULL;
-
-            assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, n, D), NY_OK);
-            assert_int_equal(run(source, crews[c], 100, &copy), NY_OK);
-            assert_memory_equal(copy.out, rows, (size_t)n * D * sizeof(float));
-        }
-}
-
 AROUND_ALL(make_folder, remove_folder)
