@@ -1,5 +1,5 @@
-/* --update full, of every map, method and selection: what a fit from scratch of all rows gives, with
- * the γ of the first fit; also after a frozen update. */
+/* --update full, of every map, method and selection: what a fit from scratch of all rows gives,
+ * with the γ of the first fit; also after a frozen update. */
 #include "property/update_case.h"
 
 /* Full, after each of two appends. */
@@ -66,9 +66,10 @@ static void check_both(struct update_case test)
 
 /* ---- maps and methods ---------------------------------------------------------------------- */
 
-TEST(projected_of_each_map)
+TEST(updates_are_fits_of_all_rows)
 {
     static const struct update_case cases[] = {
+        /* projected, of each map */
         {"svd, uniform", "map=svd select=uniform landmarks=60 precision=f64", 1e-5, 0, false, true},
         {"kpca, implicit, uniform", "map=kpca select=uniform landmarks=60 precision=f64", 1e-5, 0,
          false, true},
@@ -82,6 +83,37 @@ TEST(projected_of_each_map)
          "map=diffusion averages=landmarks select=uniform landmarks=60 precision=f64", 1e-5, 0,
          false, true},
         {"pca", "map=pca select=uniform landmarks=20 precision=f64", 1e-5, 0, false, true},
+        /* other methods */
+        {"nystrom, svd", "map=svd approx=nystrom landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"nystrom, certified", "approx=nystrom certify=yes landmarks=60 precision=f64", 1e-5, 0,
+         false, true},
+        {"column", "approx=column landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"orthonystrom", "approx=orthonystrom landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"ensemble", "approx=ensemble select=uniform landmarks=80 experts=4 rank=10 precision=f64",
+         1e-5, 0, false, true},
+        {"ensemble, ridge",
+         "approx=ensemble select=uniform landmarks=120 experts=4 rank=10 weights=ridge "
+         "precision=f64",
+         1e-5, 0, false, true},
+        {"probe", "approx=column landmarks=60 precision=f64 probe=50", 1e-5, 0, false, true},
+        /* a dictionary that goes on */
+        {"greedy, affine", "select=greedy tolerance=0.2 precision=f64", 1e-5, 0.1, false, true},
+        {"greedy, span", "select=greedy tolerance=0.1 map=svd precision=f64", 1e-5, 0.1, false,
+         true},
+        {"greedy, f32", "select=greedy tolerance=0.2", 1e-3, 0.1, false, true},
+        {"greedy with a cap", "select=greedy tolerance=0.01 landmarks=25 precision=f64", 1e-5, 0.1,
+         false, false},
+        {"greedy, certified", "select=greedy tolerance=0.2 certify=yes precision=f64", 1e-5, 0.1,
+         false, true},
+        {"greedy of a wide kernel", "select=greedy tolerance=0.3 precision=f64", 1e-5, 0.001, false,
+         false},
+        /* rules that select again */
+        {"rpcholesky", "select=rpcholesky landmarks=60 precision=f64", 1e-5, 0, false, true},
+        {"greedy of a size", "select=greedy landmarks=40 precision=f64", 1e-5, 0, false, true},
+        {"weighted", "select=weighted landmarks=60 precision=f64", 1e-5, 0, false, true},
+        /* sparse rows */
+        {"sparse, greedy", "select=greedy tolerance=0.2 precision=f64", 1e-5, 0.1, true, true},
+        {"sparse, uniform", "select=uniform landmarks=60", 1e-3, 0, true, true},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -97,27 +129,6 @@ TEST(exact_pca_adds_rows_to_its_sums)
 
     for (turned = 1; turned >= -1; turned -= 2)
         check_both(test);
-}
-
-TEST(other_methods)
-{
-    static const struct update_case cases[] = {
-        {"nystrom, svd", "map=svd approx=nystrom landmarks=60 precision=f64", 1e-5, 0, false, true},
-        {"nystrom, certified", "approx=nystrom certify=yes landmarks=60 precision=f64", 1e-5, 0,
-         false, true},
-        {"column", "approx=column landmarks=60 precision=f64", 1e-5, 0, false, true},
-        {"orthonystrom", "approx=orthonystrom landmarks=60 precision=f64", 1e-5, 0, false, true},
-        {"ensemble", "approx=ensemble select=uniform landmarks=80 experts=4 rank=10 precision=f64",
-         1e-5, 0, false, true},
-        {"ensemble, ridge",
-         "approx=ensemble select=uniform landmarks=120 experts=4 rank=10 weights=ridge "
-         "precision=f64",
-         1e-5, 0, false, true},
-        {"probe", "approx=column landmarks=60 precision=f64 probe=50", 1e-5, 0, false, true},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_both(cases[i]);
 }
 
 TEST(methods_of_all_rows_are_fitted_again)
@@ -146,27 +157,6 @@ TEST(methods_of_all_rows_are_fitted_again)
     }
 }
 
-/* ---- selections ---------------------------------------------------------------------------- */
-
-TEST(greedy_goes_on_with_its_dictionary)
-{
-    static const struct update_case cases[] = {
-        {"greedy, affine", "select=greedy tolerance=0.2 precision=f64", 1e-5, 0.1, false, true},
-        {"greedy, span", "select=greedy tolerance=0.1 map=svd precision=f64", 1e-5, 0.1, false,
-         true},
-        {"greedy, f32", "select=greedy tolerance=0.2", 1e-3, 0.1, false, true},
-        {"greedy with a cap", "select=greedy tolerance=0.01 landmarks=25 precision=f64", 1e-5, 0.1,
-         false, false},
-        {"greedy, certified", "select=greedy tolerance=0.2 certify=yes precision=f64", 1e-5, 0.1,
-         false, true},
-        {"greedy of a wide kernel", "select=greedy tolerance=0.3 precision=f64", 1e-5, 0.001, false,
-         false},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_both(cases[i]);
-}
-
 TEST(given_landmarks_stay)
 {
     char path[200], options[300];
@@ -181,29 +171,6 @@ TEST(given_landmarks_stay)
         fprintf(file, "%d\n", (i * 37 + 5) % FIRST);
     fclose(file);
     check_both(test);
-}
-
-TEST(other_rules_select_again)
-{
-    static const struct update_case cases[] = {
-        {"rpcholesky", "select=rpcholesky landmarks=60 precision=f64", 1e-5, 0, false, true},
-        {"greedy of a size", "select=greedy landmarks=40 precision=f64", 1e-5, 0, false, true},
-        {"weighted", "select=weighted landmarks=60 precision=f64", 1e-5, 0, false, true},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_both(cases[i]);
-}
-
-TEST(sparse_rows)
-{
-    static const struct update_case cases[] = {
-        {"sparse, greedy", "select=greedy tolerance=0.2 precision=f64", 1e-5, 0.1, true, true},
-        {"sparse, uniform", "select=uniform landmarks=60", 1e-3, 0, true, true},
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_both(cases[i]);
 }
 
 AROUND_ALL(new_folder, remove_folder)
