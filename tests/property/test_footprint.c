@@ -67,7 +67,25 @@ static const struct fit fits[] = {
     {700, {"approx", "nystrom", "landmarks", "30", "features", "variable:200"}},
     {700, {"map", "pca", "landmarks", "30", "features", "min-rows:9", "scale", "idf-smooth"}},
     {700, {"approx", "column", "landmarks", "200", "precision", "f64", "threads", "3"}},
+    /* if every row is a landmark, rows have to be few */
+    {30, {"approx", "exact", "components", "100"}},
+    {30, {"approx", "exact", "map", "laplacian", "precision", "f64"}},
+    {30, {"select", "all", "map", "svd"}},
+    /* graphs that fits make themselves */
+    {4, {"map", "isomap", "landmarks", "200"}},
+    {4, {"map", "isomap", "landmarks", "150", "select", "maxmin", "precision", "f64"}},
+    {4, {"map", "isomap", "landmarks", "200", "approx", "column"}},
+    {4, {"map", "isomap", "landmarks", "60", "knn", "sieve", "connect", "yes"}},
+    {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
+    {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
+    {4, {"map", "eigenmaps", "neighbors", "9", "knn", "tree"}},
+    {4, {"map", "isomap", "landmarks", "60", "knn", "sieve"}},
 };
+
+static size_t rows_of(size_t d)
+{
+    return d == 30 ? 1500 : d == 4 ? 3000 : ROWS;
+}
 
 static char directory[128];
 
@@ -186,7 +204,7 @@ TEST(the_plan_covers_what_is_charged)
         uint64_t least;
 
         snprintf(path, sizeof(path), "%s/%zu.nys", directory, fits[i].d);
-        if (fits[i].d != d) import(path, ROWS, fits[i].d);
+        if (fits[i].d != d) import(path, rows_of(fits[i].d), fits[i].d);
         d = fits[i].d;
         least = check(&fits[i], path, (uint64_t)1 << 30);
         check(&fits[i], path, least);
@@ -254,43 +272,6 @@ TEST(the_plan_of_rows_of_two_kinds)
     for (size_t i = 0; i < sizeof(uneven) / sizeof(uneven[0]); i++)
         check(&uneven[i], path, check(&uneven[i], path, (uint64_t)1 << 30));
     most_planned = 2.5;
-}
-
-/* If every row is a landmark, rows have to be few. */
-TEST(the_plan_of_few_points)
-{
-    static const struct fit few[] = {
-        {30, {"approx", "exact", "components", "100"}},
-        {30, {"approx", "exact", "map", "laplacian", "precision", "f64"}},
-        {30, {"select", "all", "map", "svd"}},
-    };
-    char path[200];
-
-    snprintf(path, sizeof(path), "%s/few.nys", directory);
-    import(path, 1500, 30);
-    for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
-        check(&few[i], path, check(&few[i], path, (uint64_t)1 << 30));
-}
-
-/* Graphs that fits make themselves. */
-TEST(the_plan_of_graphs)
-{
-    static const struct fit graphs[] = {
-        {4, {"map", "isomap", "landmarks", "200"}},
-        {4, {"map", "isomap", "landmarks", "150", "select", "maxmin", "precision", "f64"}},
-        {4, {"map", "isomap", "landmarks", "200", "approx", "column"}},
-        {4, {"map", "isomap", "landmarks", "60", "knn", "sieve", "connect", "yes"}},
-        {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
-        {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
-        {4, {"map", "eigenmaps", "neighbors", "9", "knn", "tree"}},
-        {4, {"map", "isomap", "landmarks", "60", "knn", "sieve"}},
-    };
-    char path[200];
-
-    snprintf(path, sizeof(path), "%s/graphs.nys", directory);
-    import(path, 3000, 4);
-    for (size_t i = 0; i < sizeof(graphs) / sizeof(graphs[0]); i++)
-        check(&graphs[i], path, check(&graphs[i], path, (uint64_t)1 << 30));
 }
 
 /* One byte less is refused before anything is written, and the message says what would do. */

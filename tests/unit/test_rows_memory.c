@@ -266,14 +266,23 @@ static void check_shape(const struct shape *shape)
     new_store();
 }
 
-static const uint64_t lengths[] = {1, 5, 2047, 2048, 2049, 5000};
-enum { LENGTHS = sizeof(lengths) / sizeof(lengths[0]) };
-
-TEST(dense_rows)
+/* A gap of one byte lets most rows begin where no number of their type may. */
+TEST(rows_of_any_type_and_number)
 {
-    for (size_t l = 0; l < LENGTHS; l++)
-        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
-            check_shape(&(struct shape){lengths[l], 37, (enum ny_dtype)dtype, 0, 0, &as_they_are});
+    static const uint64_t lengths[] = {1, 5, 2047, 2048, 2049, 5000};
+
+    for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++)
+        for (int k = NY_U8; k <= NY_F64; k++) {
+            enum ny_dtype dtype = (enum ny_dtype)k;
+            size_t gap = l % 2 ? 1 : 48;
+            unsigned index = k % 2 ? 4 : 8;
+
+            check_shape(&(struct shape){lengths[l], 37, dtype, 0, 0, &as_they_are});
+            check_shape(&(struct shape){lengths[l], 37, dtype, gap, 0, &as_they_are});
+            check_shape(&(struct shape){lengths[l], 150, dtype, 0, index, &as_they_are});
+        }
+    check_shape(&(struct shape){5000, 150, NY_F64, 0, 4, &as_they_are});
+    check_shape(&(struct shape){5000, 150, NY_F32, 0, 8, &as_they_are});
 }
 
 /* More than the 8 MiB that are counted at a time, and more columns than a strip of the sums has. */
@@ -283,25 +292,6 @@ TEST(wide_rows)
     check_shape(&(struct shape){2100, 300, NY_F32, 24, 0, &as_they_are});
     check_shape(&(struct shape){3, 140000, NY_F64, 0, 0, &as_they_are}); /* a block is one row */
     check_shape(&(struct shape){2100, 300, NY_U8, 0, 4, &as_they_are});
-}
-
-/* A gap of one byte lets most rows begin where no number of their type may. */
-TEST(rows_with_gaps)
-{
-    for (size_t l = 0; l < LENGTHS; l++)
-        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
-            check_shape(&(struct shape){lengths[l], 37, (enum ny_dtype)dtype, l % 2 ? 1 : 48, 0,
-                                        &as_they_are});
-}
-
-TEST(sparse_rows)
-{
-    for (size_t l = 0; l < LENGTHS; l++)
-        for (int dtype = NY_U8; dtype <= NY_F64; dtype++)
-            check_shape(&(struct shape){lengths[l], 150, (enum ny_dtype)dtype, 0, dtype % 2 ? 4 : 8,
-                                        &as_they_are});
-    check_shape(&(struct shape){5000, 150, NY_F64, 0, 4, &as_they_are});
-    check_shape(&(struct shape){5000, 150, NY_F32, 0, 8, &as_they_are});
 }
 
 TEST(prepared_rows)
