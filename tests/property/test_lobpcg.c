@@ -105,27 +105,16 @@ TEST(test_pairs)
     check_pairs(SHEET, 1000, 11, -1, 1e-3);
     check_pairs(SHEET, 900, 4, 0, 1e-3);
     check_pairs(SMALL_WORLD, 800, 3, -1, 1e-3);
-}
-
-/* Rows whose degrees are no f32; that of a group, to which an eigenvector belongs. */
-TEST(test_outlier)
-{
+    /* rows whose degrees are no f32; that of a group, to which an eigenvector belongs */
     check_pairs(OUTLIER, 801, 3, -1, 1e-3);
     check_pairs(FAR_GROUP, 805, 3, -1, 1e-3);
-}
-
-/* λ = 1 − cos(2πk/n) twice each, and the block may end within a pair; n/(n − 1) n − 1 times, of
- * which a block holds a few; 1 n − 2 times. */
-TEST(test_multiple)
-{
+    /* λ = 1 − cos(2πk/n) twice each, and the block may end within a pair; n/(n − 1) n − 1 times, of
+     * which a block holds a few; 1 n − 2 times */
     check_pairs(CYCLE, 700, 4, -1, 1e-3);
     check_pairs(CYCLE, 700, 5, -1, 1e-3);
     check_pairs(COMPLETE, 600, 4, -1, 1e-3);
     check_pairs(STAR, 800, 4, -1, 1e-3);
-}
-
-TEST(test_small)
-{
+    /* small graphs */
     check_pairs(PATH, 2, 2, -1, 1e-12);
     check_pairs(PATH, 2, 1, -1, 1e-12);
     check_pairs(PATH, 3, 3, -1, 1e-12);

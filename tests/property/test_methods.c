@@ -52,8 +52,7 @@ static void check_projected(const struct small *set, enum small_tiles tiles,
     check_orthonormal(&w, U, N, count, tolerance);
     check_trace(&w, &solution, centring, tolerance);
     /* K̃ = K where the rank is d, and rounding in f32 may take it above: that must be noticed. */
-    assert_int_equal(solution.inaccurate,
-                     solution.trace_approx > solution.trace * (1 + 1e-6));
+    assert_int_equal(solution.inaccurate, solution.trace_approx > solution.trace * (1 + 1e-6));
     if (tiles != SMALL_F32) assert_false(solution.inaccurate);
 }
 
@@ -74,47 +73,17 @@ static void projected_everywhere(enum ny_normalisation centring, bool affine)
     assert_in_range(in_f32, 3, SMALL_KERNELS - 1);
 }
 
-TEST(projected_raw)
+/* Proposition 2: what the centred Gram gives are the eigenpairs of HK̃H; those of K̃ divided by its
+ * own degrees, dividing. The span of differences is the same from any origin. */
+TEST(projected)
 {
-    projected_everywhere(NY_RAW, false);
-}
+    static const enum ny_normalisation all[] = {NY_RAW, NY_CENTRED_IMPLICIT, NY_CENTRED_LANDMARKS,
+                                                NY_DIVIDED_IMPLICIT, NY_DIVIDED_LANDMARKS};
 
-/* Proposition 2: what the centred Gram gives are the eigenpairs of HK̃H. */
-TEST(projected_implicit)
-{
-    projected_everywhere(NY_CENTRED_IMPLICIT, false);
-}
-
-TEST(projected_over_landmarks)
-{
-    projected_everywhere(NY_CENTRED_LANDMARKS, false);
-}
-
-/* Proposition 2 again, dividing: the eigenpairs of K̃ divided by its own degrees. */
-TEST(projected_divided)
-{
-    projected_everywhere(NY_DIVIDED_IMPLICIT, false);
-}
-
-TEST(projected_divided_over_landmarks)
-{
-    projected_everywhere(NY_DIVIDED_LANDMARKS, false);
-}
-
-TEST(projected_affine)
-{
-    projected_everywhere(NY_RAW, true);
-}
-
-TEST(projected_affine_implicit)
-{
-    projected_everywhere(NY_CENTRED_IMPLICIT, true);
-}
-
-/* The span of differences is the same from any origin: K̃ is that without affine. */
-TEST(projected_affine_over_landmarks)
-{
-    projected_everywhere(NY_CENTRED_LANDMARKS, true);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        projected_everywhere(all[i], false);
+        if (!ny_divided(all[i])) projected_everywhere(all[i], true);
+    }
 }
 
 /* K̃_k = C W_k⁺ Cᵀ; with a rank below p the rest is zero. */
@@ -133,8 +102,8 @@ TEST(projected_of_a_rank)
 
 /* ---- nystrom -------------------------------------------------------------------------------- */
 
-/* Talwalkar et al. 2013, eq. 3: λ̂ = (n/m) σ, û = √(m/n) C u/σ; C less its mean row with implicit averages, so
- * that ÛΛ̂Ûᵀ is K̃_k in all. */
+/* Talwalkar et al. 2013, eq. 3: λ̂ = (n/m) σ, û = √(m/n) C u/σ; C less its mean row with implicit
+ * averages, so that ÛΛ̂Ûᵀ is K̃_k in all. */
 static void check_nystrom(const struct small *set, enum small_tiles tiles,
                           enum ny_normalisation centring, size_t rank)
 {
