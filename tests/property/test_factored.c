@@ -226,25 +226,14 @@ static void try_points(size_t d, bool sparse, bool empty)
             fit(name, maps[m], cosine, NULL);
             check_result(&p, name, ROWS, maps[m], cosine);
         }
+    case_remove(c.store);
 }
 
-TEST(sparse_rows_on_the_side_of_the_rows)
+TEST(fits_on_the_side_of_rows_and_of_columns)
 {
     try_points(WIDE, true, true);
-}
-
-TEST(sparse_rows_on_the_side_of_the_columns)
-{
     try_points(NARROW, true, true);
-}
-
-TEST(dense_rows_on_the_side_of_the_rows)
-{
     try_points(WIDE, false, false);
-}
-
-TEST(dense_rows_on_the_side_of_the_columns)
-{
     try_points(NARROW, false, false);
 }
 
@@ -299,20 +288,13 @@ static void try_sketches(size_t d, bool sparse)
             fit_sketch("gaussian", maps[m], cosine, "f64");
             check_sketch(&p, maps[m], cosine, 1e-9);
         }
+    case_remove(c.store);
 }
 
-TEST(sketches_of_sparse_rows)
+TEST(sketches)
 {
     try_sketches(WIDE, true);
-}
-
-TEST(sketches_of_few_sparse_columns)
-{
     try_sketches(NARROW, true);
-}
-
-TEST(sketches_of_dense_rows)
-{
     try_sketches(NARROW, false);
 }
 

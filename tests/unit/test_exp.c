@@ -70,7 +70,7 @@ static void check_ends(void)
     assert_true(ulps(x[2], exp(-87)) <= 2);
     for (int i = 3; i < 6; i++)
         assert_true(x[i] == 0);
-    assert_true(isnan(x[6]) && isnan(x[7])); /* overflow is not passed off as far away */
+    assert_true(isnan(x[6]) && isnan(x[7]));          /* overflow is not passed off as far away */
     for (float y = -87.0f; y > -110.0f; y -= 0.01f) { /* falls to 0 and stays there */
         float value = y;
 
@@ -147,8 +147,8 @@ static void check_range64(double (*y_of)(uint32_t), uint32_t count)
             double error = ulps64(values[i], expl(-(long double)y[i]));
 
             if (!(error <= 1.25))
-                fail_msg("%s: y = %.17g gives %.17g (%.2f ulp)", ny_cpu_name(ny_cpu_family()),
-                         y[i], values[i], error);
+                fail_msg("%s: y = %.17g gives %.17g (%.2f ulp)", ny_cpu_name(ny_cpu_family()), y[i],
+                         values[i], error);
             if (error > worst) worst = error;
         }
     }
@@ -233,37 +233,15 @@ TEST(powers64_are_products)
     assert_true(ny_vector_force(NY_CPU_COUNT));
 }
 
-TEST(exp_in_f64_is_within_an_ulp_and_a_quarter)
+TEST(exponentials_of_each_family)
 {
-    each_family(check_exp64);
-}
-
-TEST(ends_and_places_in_f64)
-{
+    each_family(check_exp64); /* to an ulp and a quarter */
     each_family(check_ends64);
     each_family(check_places64);
-}
-
-/* ---- f32 ------------------------------------------------------------------------------------ */
-
-TEST(exp_is_within_two_ulp)
-{
-    each_family(check_exp);
-}
-
-TEST(exp_minus_one_is_within_four_ulp)
-{
-    each_family(check_expm1);
-}
-
-TEST(ends_of_the_range)
-{
+    each_family(check_exp);   /* to two ulp */
+    each_family(check_expm1); /* to four */
     each_family(check_ends);
     each_family(check_minus_one_ends);
-}
-
-TEST(clamp_and_shift)
-{
     each_family(check_clamp_and_shift);
 }
 
