@@ -252,43 +252,25 @@ static unsigned char *bytes_of(const struct bad_case *bad, size_t *length)
     return bytes;
 }
 
+/* A pipe has no name that would tell the format. */
 TEST(test_bad_files)
 {
     for (const struct bad_case *bad = cases; bad < cases + BAD_CASES; bad++) {
         size_t length;
         unsigned char *bytes = bytes_of(bad, &length);
         const char *path = support_file(bad->name, bytes, length);
+        struct support_pipe pipe;
+        char name[64];
 
         check(bad, "file", path, 100);
         check(bad, "file, row by row", path, 1);
-    }
-}
-
-TEST(test_bad_gzip_files)
-{
-    for (const struct bad_case *bad = cases; bad < cases + BAD_CASES; bad++) {
-        size_t length;
-        unsigned char *bytes = bytes_of(bad, &length);
-        char name[64];
-
+        if (bad->file_only) continue;
         snprintf(name, sizeof(name), "%s.gz", bad->name);
-        if (!bad->file_only) check(bad, "gzip", support_gzip(name, bytes, length), 2);
-    }
-}
-
-TEST(test_bad_pipes)
-{
-    for (const struct bad_case *bad = cases; bad < cases + BAD_CASES; bad++) {
-        size_t length;
-        unsigned char *bytes = bytes_of(bad, &length);
-        struct support_pipe pipe;
-
-        /* a pipe has no name that would tell the format */
-        if (!bad->file_only && (bad->options.format || bad->npy)) {
-            pipe = support_pipe(bytes, length, 3);
-            check(bad, "pipe", pipe.path, 2);
-            support_pipe_close(&pipe);
-        }
+        check(bad, "gzip", support_gzip(name, bytes, length), 2);
+        if (!bad->options.format && !bad->npy) continue;
+        pipe = support_pipe(bytes, length, 3);
+        check(bad, "pipe", pipe.path, 2);
+        support_pipe_close(&pipe);
     }
 }
 
