@@ -111,18 +111,6 @@ int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest)
                  : NY_OK;
 }
 
-int ny_manifest_now(struct ny_store *store, struct ny_manifest *manifest, struct ny_lost *lost)
-{
-    struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
-
-    if (err) return err;
-    err = ny_manifest_read(view, manifest);
-    if (!err && lost) err = ny_lost_read(view, manifest, lost);
-    end = ny_snapshot_end(view);
-    return end ? end : err;
-}
-
 /* ---- statistics ---------------------------------------------------------------------------- */
 
 int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *record)

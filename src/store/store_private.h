@@ -403,6 +403,8 @@ int ny_points_stored_all(struct ny_store *store, struct ny_stored_points *points
 /* The list that the manifest of this view speaks of. */
 int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *manifest,
                  struct ny_lost *lost);
+/* Reads the manifest in a view of its own, and that list; NULL: this is not wanted. */
+int ny_manifest_now(struct ny_store *store, struct ny_manifest *manifest, struct ny_lost *lost);
 /* Tells whether rows first … end − 1 are all within one lost range. */
 bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end);
 /* Tells whether one of rows first … end − 1 is lost. */
@@ -421,8 +423,6 @@ int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const 
 const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *manifest);
 /* Like ny_manifest_fetch(), but sets the error. */
 int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest);
-/* Reads it in a view of its own, with the rows that are lost; NULL: these are not wanted. */
-int ny_manifest_now(struct ny_store *store, struct ny_manifest *manifest, struct ny_lost *lost);
 /* The statistics record, header and cells, into room for all of it. */
 int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *record);
 /* The sum of the norms of n rows; false: none is kept of them. *wrong: it is damaged; NULL: it is
