@@ -59,7 +59,7 @@ static void choose_layout(struct ny_import *import, const struct ny_file_table *
 {
     const uint64_t expected_share = 16;
 
-    if (table->layout == NY_DENSE && ny_import_layout(import) != NY_READ_SPARSE) return;
+    if (table->layout == NY_DENSE && import->there.layout != NY_READ_SPARSE) return;
     import->spec.layout = NY_CSR;
     import->spec.row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
 }
@@ -96,7 +96,7 @@ static void complete_spec(struct ny_import *import, const struct ny_reader *read
     spec->source = asked->shuffle || asked->reading.nan_drop || asked->min_values;
     spec->whole = import->whole;
     spec->rows_before = import->rows_before;
-    spec->preparation = ny_import_preparation(import);
+    spec->preparation = import->there.preparation;
     spec->from = import->from;
     choose_layout(import, table);
     keep_column(spec->how.label_column, table->label_column);

@@ -72,6 +72,8 @@ static int look(struct ny_import *import)
     if (!err) err = begin_classes(import);
     if (!err) err = ny_points_import_how(import->store, &there->how);
     if (err) return err;
+    there->layout = import->asked.reading.reading;
+    there->preparation = import->asked.spec.preparation;
     if (!there->points.rows.n)
         ny_import_follow(import);
     else if (there->points.column_names)
@@ -86,29 +88,6 @@ static int look(struct ny_import *import)
 
 /* ---- how a source is read ------------------------------------------------------------------ */
 
-enum ny_reading ny_import_layout(const struct ny_import *import)
-{
-    const struct ny_shard_facts *others = &import->there.facts;
-    enum ny_reading asked = import->asked.reading.reading;
-
-    if (asked != NY_READ_AUTO || !others->d) return asked;
-    return others->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
-}
-
-struct ny_prepared ny_import_preparation(const struct ny_import *import)
-{
-    const struct ny_shard_facts *others = &import->there.facts;
-    struct ny_prepared how = import->asked.spec.preparation;
-
-    if (!others->d) return how;
-    if (!import->asked.rows_typed) {
-        how.rows = others->preparation.rows;
-        how.total = others->preparation.total;
-    }
-    if (!import->asked.values_typed) how.values = others->preparation.values;
-    return how;
-}
-
 /* Rows of a new shard are as wide as those of the others, and their indices begin alike. */
 static void read_as_shards(const struct ny_import *import, struct ny_reader_options *reading)
 {
@@ -117,7 +96,7 @@ static void read_as_shards(const struct ny_import *import, struct ny_reader_opti
         reading->dims_of = ny_claim_who(import->claim);
     }
     reading->indices = import->there.facts.indices;
-    reading->reading = ny_import_layout(import);
+    reading->reading = import->there.layout;
 }
 
 /* Rows of a further source are as wide as those of the first one, and of the same type. */
@@ -188,14 +167,13 @@ static int check_kind(const struct ny_import *import, struct ny_import_source so
                                    .traits = {.d = table->d, .dtype = import->spec.dtype}},
                           coming = {.whose = ny_import_name(source),
                                     .traits = {.d = table->d, .dtype = table->dtype}};
-    const struct ny_prepared how = ny_import_preparation(import);
     int err = ny_points_check_columns(import->store, &coming);
 
     if (!err) err = ny_traits_compare(import->ctx, &coming, &there, 0, NULL);
     if (err || table->dtype != NY_GENOTYPE) return err;
-    if (ny_import_layout(import) == NY_READ_SPARSE)
+    if (import->there.layout == NY_READ_SPARSE)
         return ny_fail_idle(import->ctx, "layout", "genotypes");
-    if (!ny_prepares(&how)) return NY_OK;
+    if (!ny_prepares(&import->there.preparation)) return NY_OK;
     return ny_fail_idle(import->ctx, import->asked.rows_typed ? "rows" : "values", "genotypes");
 }
 

@@ -37,6 +37,8 @@ struct ny_import_there {
     struct ny_stored_points points; /* of the store */
     struct ny_import_how how;       /* as the imports before have read their files */
     struct ny_shard_facts facts;    /* where the store is a new shard; d 0: no others are there */
+    enum ny_reading layout;         /* as was asked for, or else of the other shards; */
+    struct ny_prepared preparation; /* likewise */
     struct ny_columns_like columns; /* of the store, or the other shards; whose NULL: unnamed */
 };
 
@@ -128,10 +130,6 @@ json_t *ny_import_report(const struct ny_rows_info *info, const struct ny_import
 /* Opens a source, to be read as the rows that are there are, and those of the sources before. */
 int ny_import_open(struct ny_import *import, struct ny_import_source source,
                    struct ny_reader **reader);
-/* Returns how rows are laid out, and prepared, where the store has none: as was asked for, or else
- * as in the other shards. */
-enum ny_reading ny_import_layout(const struct ny_import *import);
-struct ny_prepared ny_import_preparation(const struct ny_import *import);
 /* Returns how the indices of LIBSVM files begin, by the rows that are there and the sources. */
 enum ny_indices ny_import_indices(const struct ny_import *import, const struct ny_reader *reader);
 /* Returns the name by which messages call a source. */

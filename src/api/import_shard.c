@@ -90,14 +90,22 @@ static int load_columns(void *arg, struct ny_names *names)
 void ny_import_follow(struct ny_import *import)
 {
     const struct ny_shard_facts *facts = import->claim ? ny_claim_settled(import->claim) : NULL;
+    struct ny_import_there *there = &import->there;
 
     if (!facts) return;
-    import->there.facts = *facts;
+    there->facts = *facts;
+    if (there->layout == NY_READ_AUTO)
+        there->layout = facts->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
+    if (!import->asked.rows_typed) {
+        there->preparation.rows = facts->preparation.rows;
+        there->preparation.total = facts->preparation.total;
+    }
+    if (!import->asked.values_typed) there->preparation.values = facts->preparation.values;
     if (ny_claim_columns(import->claim)->count)
-        import->there.columns = (struct ny_columns_like){.whose = ny_claim_folder(import->claim),
-                                                         .count = facts->d,
-                                                         .load = load_columns,
-                                                         .arg = import};
+        there->columns = (struct ny_columns_like){.whose = ny_claim_folder(import->claim),
+                                                  .count = facts->d,
+                                                  .load = load_columns,
+                                                  .arg = import};
 }
 
 int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reader)
