@@ -69,14 +69,23 @@ int ny_scratch_put(const struct ny_scratch *scratch, const void *data, size_t by
     return NY_OK;
 }
 
+ssize_t ny_read_at(int fd, void *to, size_t bytes, uint64_t at)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t got = pread(fd, (char *)to + done, bytes - done, (off_t)(at + done));
+
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
 int ny_scratch_get(const struct ny_scratch *scratch, void *data, size_t bytes, uint64_t at)
 {
-    for (size_t done = 0; done < bytes;) {
-        ssize_t moved = pread(scratch->fd, (char *)data + done, bytes - done, (off_t)(at + done));
-
-        if (moved < 0 && errno == EINTR) continue;
-        if (moved <= 0) return fail(scratch, "read back");
-        done += (size_t)moved;
-    }
-    return NY_OK;
+    return ny_read_at(scratch->fd, data, bytes, at) == (ssize_t)bytes ? NY_OK
+                                                                      : fail(scratch, "read back");
 }

@@ -5,7 +5,13 @@
 #ifndef NY_BASE_SCRATCH_H
 #define NY_BASE_SCRATCH_H
 
+#include <sys/types.h>
+
 #include "base/context.h"
+
+/* Reads so many bytes from a place of any file on, and returns them: fewer where it ends, −1 where
+ * it cannot be read, as errno says. */
+ssize_t ny_read_at(int fd, void *to, size_t bytes, uint64_t at);
 
 struct ny_scratch {
     struct ny_context *ctx;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "io/refuse.h"
 #include "io/unpack.h"
 #include "io/zlib.h"
@@ -315,18 +316,10 @@ uint64_t ny_bytes_place(const struct ny_bytes *bytes)
 int ny_bytes_read_at(const struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted,
                      size_t *got)
 {
-    *got = 0;
-    while (*got < wanted) {
-        size_t left = wanted - *got;
-        ssize_t count = pread(bytes->fd, (char *)to + *got, left < READ_MAX ? left : READ_MAX,
-                              (off_t)(place + *got));
+    ssize_t count = ny_read_at(bytes->fd, to, wanted, place);
 
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return ny_fail_errno(bytes->ctx, "read", bytes->path);
-        if (count == 0) break;
-        *got += (size_t)count;
-    }
-    return NY_OK;
+    *got = count < 0 ? 0 : (size_t)count;
+    return count < 0 ? ny_fail_errno(bytes->ctx, "read", bytes->path) : NY_OK;
 }
 
 /* Reads the first bytes, decides whether they are gzip's, and starts the window at line 1, behind a

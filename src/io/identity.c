@@ -1,12 +1,12 @@
 #include "io/identity.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/checksum.h"
+#include "base/scratch.h"
 
 enum { PIECES = 64, PIECE_BYTES = 4096, WHOLE_BYTES = 1 << 16 };
 
@@ -22,17 +22,12 @@ struct digest {
  * behind those of the digest. */
 static int add_piece(struct digest *digest, off_t at, size_t wanted, char *room, size_t *got)
 {
-    char *to = room + sizeof(digest->value);
+    ssize_t count = ny_read_at(digest->fd, room + sizeof(digest->value), wanted, (uint64_t)at);
+    int err = count < 0 ? ny_fail_errno(digest->ctx, "read", digest->path)
+                        : ny_check_interrupt(digest->ctx);
 
-    for (*got = 0; *got < wanted;) {
-        ssize_t count = pread(digest->fd, to + *got, wanted - *got, at + (off_t)*got);
-        int err = count < 0 && errno != EINTR ? ny_fail_errno(digest->ctx, "read", digest->path)
-                                              : ny_check_interrupt(digest->ctx);
-
-        if (err) return err;
-        if (count == 0) break;
-        if (count > 0) *got += (size_t)count;
-    }
+    if (err) return err;
+    *got = (size_t)count;
     memcpy(room, &digest->value, sizeof(digest->value));
     digest->value = ny_checksum(room, sizeof(digest->value) + *got);
     return NY_OK;

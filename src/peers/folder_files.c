@@ -20,6 +20,7 @@
 
 #include "base/checksum.h"
 #include "base/clock.h"
+#include "base/scratch.h"
 #include "peers/folder_private.h"
 
 static const char magic[8] = "nystrm2";
@@ -145,22 +146,6 @@ int ny_folder_write(struct ny_folder *folder, const char *path, const struct ny_
     return put_file(folder, path, shape, data) ? NY_OK : fail_errno(folder, "write", path);
 }
 
-/* Reads into data; returns the bytes that there were, −1 for an error. */
-static ssize_t read_all(int fd, char *data, size_t bytes, size_t offset)
-{
-    size_t done = 0;
-
-    while (done < bytes) {
-        ssize_t got = pread(fd, data + done, bytes - done, (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return -1;
-        if (got == 0) break;
-        done += (size_t)got;
-    }
-    return (ssize_t)done;
-}
-
 /* Reads a piece once; NY_ESTORE where it is not what was written. */
 static int read_piece(struct ny_folder *folder, const char *path,
                       const struct ny_folder_shape *shape, size_t piece, void *data)
@@ -171,8 +156,8 @@ static int read_piece(struct ny_folder *folder, const char *path,
     struct stat info;
 
     if (fd < 0) return errno == ENOENT ? NY_END : fail_errno(folder, "open", path);
-    if (fstat(fd, &info) || read_all(fd, data, shape->bytes, at) < 0 ||
-        read_all(fd, (char *)&seal, sizeof(seal), at + shape->bytes) < 0)
+    if (fstat(fd, &info) || ny_read_at(fd, data, shape->bytes, at) < 0 ||
+        ny_read_at(fd, (char *)&seal, sizeof(seal), at + shape->bytes) < 0)
         err = fail_errno(folder, "read", path);
     else if ((size_t)info.st_size != shape->pieces * stride ||
              seal != seal_of(folder, path, piece, data, shape->bytes))

@@ -14,7 +14,6 @@
  */
 #include "store/structure.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "store/codec.h"
 #include "store/page.h"
 
@@ -73,20 +73,14 @@ static int damaged(struct walk *w, const char *format, ...)
 /* Reads exactly `bytes` bytes of the file; what is not there is damage, a failed read is not. */
 static int read_at(struct walk *w, uint64_t offset, void *out, size_t bytes)
 {
-    size_t done = 0;
+    ssize_t got;
 
     if (offset > w->file_bytes || bytes > w->file_bytes - offset)
         return damaged(w, "the file is cut short: %llu bytes at %llu are not there",
                        (unsigned long long)bytes, (unsigned long long)offset);
-    while (done < bytes) {
-        ssize_t got = pread(w->fd, (char *)out + done, bytes - done, (off_t)(offset + done));
-
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return ny_fail_errno(w->ctx, "read", w->file);
-        if (got == 0) return damaged(w, "the file is cut short while it is read");
-        done += (size_t)got;
-    }
-    return NY_OK;
+    got = ny_read_at(w->fd, out, bytes, offset);
+    if (got < 0) return ny_fail_errno(w->ctx, "read", w->file);
+    return got == (ssize_t)bytes ? NY_OK : damaged(w, "the file is cut short while it is read");
 }
 
 /* ---- pages --------------------------------------------------------------------------------- */
