@@ -115,8 +115,9 @@ static const char *number_in(const struct ny_csv *csv, const struct ny_field *fi
 
 /* Parses a value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
 static enum outcome careful_value(struct ny_reader *reader, struct record *record, size_t column,
-                                  void *to, size_t place)
+                                  void *to)
 {
+    const struct ny_csv *csv = reader->state;
     struct ny_field field;
     enum outcome outcome = scan(reader, record, column, &field);
     enum ny_dtype dtype = reader->table.dtype;
@@ -127,10 +128,10 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
     if (ny_number_missing(field.text, field.length, &value) ||
         ny_number_none(field.text, field.length))
         return missing_value(reader, record, column, &field);
-    if (number_in(reader->state, &field, &value) != field.text + field.length)
+    if (number_in(csv, &field, &value) != field.text + field.length)
         return wrong_field(reader, record, column, &field,
                            "is not a number; --drop-columns leaves out a column of text");
-    if (!ny_text_store(dtype, to, place, value))
+    if (!ny_text_store(dtype, to, csv->place[column], value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
     return ROW;
 }
@@ -163,7 +164,7 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
     struct ny_csv *csv = reader->state;
     const struct ny_bytes *bytes = reader->bytes;
     enum ny_dtype dtype = reader->table.dtype;
-    size_t place = 0, column = 0;
+    size_t column = 0;
     enum outcome outcome;
 
     do {
@@ -175,14 +176,12 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
         case NY_CSV_VALUE:
             after = csv->number(record->at, &value);
             if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
-                ny_text_store(dtype, to, csv->place ? csv->place[column] : place, value)) {
+                ny_text_store(dtype, to, csv->place[column], value)) {
                 record->at = after;
                 outcome = csv->dialect.delimiter == ' ' ? pass_blanks(record, bytes) : ROW;
             } else {
-                outcome = careful_value(reader, record, column, to,
-                                        csv->place ? csv->place[column] : place);
+                outcome = careful_value(reader, record, column, to);
             }
-            place++;
             break;
         case NY_CSV_LABEL:
             outcome = keep(reader, record, column, &record->label);

@@ -13,10 +13,10 @@ enum ny_csv_use { NY_CSV_IGNORED, NY_CSV_VALUE, NY_CSV_LABEL, NY_CSV_NAME };
 struct ny_csv {
     struct ny_dialect dialect;
     size_t columns;
-    uint8_t *use;  /* of each column, enum ny_csv_use */
-    size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
+    uint8_t *use;    /* of each column, enum ny_csv_use */
+    uint32_t *place; /* where a column of points stands in a row */
     struct ny_header_names header;
-    bool comma;      /* numbers have a decimal comma; unless commas separate the fields: */
+    bool comma; /* numbers have a decimal comma; unless commas separate the fields: */
     const char *(*number)(const char *, double *); /* parses a number of a field without quotes */
     char unquoted[NY_FIELD_MAX + 1];
 };

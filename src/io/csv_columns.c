@@ -115,38 +115,29 @@ static int apply_options(struct ny_reader *reader, struct ny_kept_columns *kept)
     return csv->header.names ? NY_OK : ny_columns_refuse_turned(reader->ctx);
 }
 
-/* Notes the places of columns that are not in the order of the file. */
+/* Notes where the columns of points stand in a row. */
 static int set_places(struct ny_reader *reader, const size_t *order)
 {
     struct ny_csv *csv = reader->state;
-    bool turned = false;
 
-    for (size_t i = 1; i < reader->table.d; i++)
-        turned |= order[i] < order[i - 1];
-    if (!turned) return NY_OK;
     csv->place = ny_lay(&reader->own, NY_MEM_IO, csv->columns, sizeof(*csv->place));
     if (!csv->place) return NY_EBUDGET;
     for (size_t i = 0; i < reader->table.d; i++)
-        csv->place[order[i]] = i;
+        csv->place[order[i]] = (uint32_t)i;
     return NY_OK;
 }
 
 /* Takes the columns that are found: the others have no use. */
-static int take(struct ny_reader *reader, const size_t *found, size_t *order)
+static void take(struct ny_reader *reader, const size_t *found, size_t *order)
 {
     struct ny_csv *csv = reader->state;
-    size_t count = (size_t)reader->options.like->count;
-    bool *is_found = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*is_found));
 
-    if (!is_found) return NY_EBUDGET;
-    for (size_t i = 0; i < count; i++)
-        is_found[found[i]] = true;
-    for (size_t i = 0; i < csv->columns; i++)
-        if (csv->use[i] == NY_CSV_VALUE && !is_found[i]) csv->use[i] = NY_CSV_IGNORED;
-    memcpy(order, found, count * sizeof(*order));
-    reader->table.d = count;
-    ny_free(reader->ctx, is_found);
-    return NY_OK;
+    for (size_t i = 0; i < reader->table.d; i++)
+        csv->use[order[i]] = NY_CSV_IGNORED;
+    reader->table.d = reader->options.like->count;
+    memcpy(order, found, (size_t)reader->table.d * sizeof(*order));
+    for (size_t i = 0; i < reader->table.d; i++)
+        csv->use[order[i]] = NY_CSV_VALUE;
 }
 
 /* Finds the columns of options.like among those of points: order[i], of table.d, is then the one
@@ -164,7 +155,7 @@ static int match(struct ny_reader *reader, size_t *order)
     for (size_t i = 0; !err && i < count; i++)
         columns[i] = (struct ny_like_column){csv->header.names[order[i]], order[i]};
     if (!err) err = ny_like_match(reader, columns, count, found, &matched);
-    if (!err && matched) err = take(reader, found, order);
+    if (!err && matched) take(reader, found, order);
     ny_layout_free(&l);
     return err;
 }
