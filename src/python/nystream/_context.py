@@ -172,7 +172,10 @@ class Context:
         self.__init__(**state)  # type: ignore[misc]
 
     def _open(self) -> None:
-        _lib.guard()
+        # A disk that fails below a mapped file is an exception then, and not the end of Python. A
+        # handler that was installed since the last call is kept behind the library's own.
+        if os.environ.get("NYSTREAM_SIGBUS") != "no":
+            lib.ny_guard_sigbus()
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._heard = _Heard()

@@ -15,7 +15,7 @@ from nystream._arrow import are_of_columns, arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
                              make_batch, on_host, result_array, stored_dtype)
 from nystream._errors import usage_error
-from nystream._labels import Labels, Names, as_labels, check_order
+from nystream._labels import Names, as_labels, check_order
 from nystream._sources import (CsrGroup, dask_blocks, give_back, is_dask,
                                is_path, is_sparse_group, names_in_file, open_file)
 
@@ -92,18 +92,6 @@ def has_labels(piece: Any) -> bool:
     return isinstance(piece, (tuple, list)) and 0 < len(piece) <= 2 and _are_rows(piece[0])
 
 
-def _check_kind(labels: Optional[Labels], before: Optional[bool]) -> Optional[bool]:
-    """Return whether labels are words, None where none says; ValueError unless as before."""
-    if labels is None or not np.any(labels.values == labels.values):
-        return before
-    words = labels.words is not None
-    if before not in (None, words):
-        raise ValueError(f"labels of a batch are {'words' if words else 'numbers'}, but those of "
-                         f"earlier batches are {'words' if before else 'numbers'}; give labels of "
-                         "the same kind")
-    return words
-
-
 def _check_label_order(X: Any, labels: Any) -> None:
     """UsageError where labels name the rows of X, but in another order."""
     if not hasattr(labels, "iloc") or is_dask(X):
@@ -118,14 +106,19 @@ def _check_label_order(X: Any, labels: Any) -> None:
 
 def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
     """Read an iterator of batches of rows, of pairs (rows, labels), or of lists of one batch."""
-    words: Optional[bool] = None
+    before: Optional[str] = None  # "words" or "numbers", where some row had a label
     for piece in X:
         labels = None
         if has_labels(piece):
             piece, labels = (*piece, None)[:2]
             _check_label_order(piece, labels)
             labels = as_labels(labels)
-            words = _check_kind(labels, words)
+        if labels is not None and not np.isnan(labels.values).all():
+            kind = "numbers" if labels.words is None else "words"
+            if before not in (None, kind):
+                raise ValueError(f"labels of a batch are {kind}, but those of earlier batches are "
+                                 f"{before}; give labels of the same kind")
+            before = kind
         yield from _piece(piece, labels)
 
 

@@ -11,7 +11,7 @@ import numbers
 import operator
 import os
 import warnings
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,7 +26,7 @@ from nystream._context import Context, stack_level
 from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
                              refused_with_least)
 from nystream._errors import DataError, NystreamWarning, renamed, usage_error
-from nystream._sources import are_imported, give_back, is_dask, is_path, rows_of_slice
+from nystream._sources import CsrRows, are_imported, give_back, is_dask, is_path
 from nystream._view import Part
 from nystream.report import component_errors
 from nystream.store import Result, Store
@@ -129,25 +129,14 @@ def require_equal(store: Store, X: Any) -> None:
                          "store=, or remove it")
 
 
-def _rows_of_store(store: Store) -> Any:
-    """Return the rows of a store, as what gives rows by [a:b]."""
-    entries = store.report["nnz"]
-    return store.points if entries is None else SparseRows(store, entries)
-
-
-class SparseRows:
-    """Rows of a sparse store, which are read by [a:b] as matrices."""
+class SparseRows(CsrRows):
+    """Rows of a sparse store."""
 
     _imported: Any = None  # the store of one call that has them
 
     def __init__(self, store: Store, entries: int) -> None:
         self._store, self.nnz = store, entries
         self.shape, self.dtype = store.shape, store.dtype
-
-    @property
-    def slice_rows(self) -> int:
-        """Rows of which the entries take about 16 MB."""
-        return rows_of_slice(self.shape[0], self.nnz)
 
     def __getitem__(self, rows: slice) -> Any:
         return self._store._read_csr(rows, self.nnz)
@@ -191,7 +180,10 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         given, known = X, None if reset else store_of(X)
         if known is not None:
             known._check_prepared_once(self._prepared)
-        X = _rows_of_store(X) if isinstance(X, Store) else _data.unwrap(X)
+        if isinstance(X, Store):
+            entries = X.report["nnz"]
+            X = X.points if entries is None else SparseRows(X, entries)
+        X = _data.unwrap(X)
         X = X if hasattr(X, "shape") else np.asarray(X)
         streamed = isinstance(X, Part) or is_streamed(X)
         if streamed:
@@ -250,10 +242,7 @@ class StoreEstimator(RowsEstimator):
     name: Optional[str] = None
     _reads_rows = False  # attributes are made of the embedding
     _rows: Any = None
-
-    def _options(self, n: int, d: int) -> Dict[str, Any]:
-        """Return the options of the fit of n rows of d columns."""
-        raise NotImplementedError
+    _options: Callable[[int, int], Dict[str, Any]]  # takes numbers of rows, columns
 
     # ---- the fit -------------------------------------------------------------------------------
 
@@ -275,11 +264,7 @@ class StoreEstimator(RowsEstimator):
                 raise DataError("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
             self._warn_lowered(options)
-            if rows_to != STORE and self._held and not (self._reads_rows or needs_rows(options)):
-                name, options = self._call(store, options)
-                result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
-            else:
-                result = self._make(store, options)
+            result = self._make(store, options, rows_to)
         self._prepared = store._prepares if self._held is None else None
         self._keep(result)
         if options.get("connect"):
@@ -305,15 +290,14 @@ class StoreEstimator(RowsEstimator):
                 "n_neighbors= if they belong together, or fit each of them by itself",
                 NystreamWarning, stacklevel=stack_level())
 
-    def _make(self, store: Store, options: Dict[str, Any]) -> Result:
+    def _make(self, store: Store, options: Dict[str, Any], rows_to: str) -> Result:
         """Return the result of the rows in the store that these options ask for."""
-        name, options = self._call(store, options)
-        return store.fit(name, **options)
-
-    def _call(self, store: Store, options: Dict[str, Any]) -> Tuple[str, Dict[str, Any]]:
-        """Return the name and all options of the fit."""
         precision = "f64" if store.dtype == np.float64 else "f32"
-        return self._name(), {"seed": self.seed_, "precision": precision, **options}
+        options = {"seed": self.seed_, "precision": precision, **options}
+        if rows_to == STORE or not self._held or self._reads_rows or needs_rows(options):
+            return store.fit(self._name(), **options)
+        result, self._rows = store._fit_into(self._name(), rows_to == MEMORY, **options)
+        return result
 
     def _name(self) -> str:
         """Return the name of the result in the store."""

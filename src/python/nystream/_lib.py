@@ -183,16 +183,6 @@ def _load() -> C.CDLL:
 lib = _load()
 
 
-def guard() -> None:
-    """Let a disk that fails below a mapped file be an exception, and not the end of Python.
-
-    NYSTREAM_SIGBUS=no in the environment leaves the signal to others. A handler that was installed
-    since the last call is kept behind the library's own.
-    """
-    if os.environ.get("NYSTREAM_SIGBUS") != "no":
-        lib.ny_guard_sigbus()
-
-
 def _read_options() -> Dict[str, Option]:
     table: Dict[str, Option] = {}
     while True:

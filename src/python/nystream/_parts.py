@@ -203,11 +203,9 @@ class ResultParts:
             distances.append(np.empty((batch.rows, count)))
             indices.append(np.empty((batch.rows, count), np.int64))
             if batch.rows:
-                self._find(batch.table("X"), distances[-1], indices[-1], recall)
+                table = batch.table("X")
+                room = _lib.CNeighborsRoom(
+                    count, indices[-1].ctypes.data, distances[-1].ctypes.data,
+                    0.0 if recall is None else recall or -1.0)
+                self._run(lib.ny_neighbors_of, C.byref(table), C.byref(room))
         return np.concatenate(distances), np.concatenate(indices)
-
-    def _find(self, table: _lib.CTable, distances: Any, indices: Any,
-              recall: Optional[float]) -> None:
-        room = _lib.CNeighborsRoom(distances.shape[1], indices.ctypes.data, distances.ctypes.data,
-                                   0.0 if recall is None else recall or -1.0)
-        self._run(lib.ny_neighbors_of, C.byref(table), C.byref(room))

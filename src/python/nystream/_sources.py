@@ -24,12 +24,20 @@ ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
 # ---- CSR in HDF5 and zarr ----------------------------------------------------------------------
 
 
-def rows_of_slice(rows: int, entries: int) -> int:
-    """Return how many sparse rows take about 16 MB, where `rows` have so many entries."""
-    return max(1, _batch.SLICE_BYTES * rows // max(1, entries * ENTRY_BYTES))
+class CsrRows:
+    """Base of sparse rows that are not in memory, with nnz entries, which are read by [a:b]."""
+
+    ndim = 2
+    nnz: int
+    shape: Tuple[int, ...]
+
+    @property
+    def slice_rows(self) -> int:
+        """Rows of which the entries take about 16 MB."""
+        return max(1, _batch.SLICE_BYTES * self.shape[0] // max(1, self.nnz * ENTRY_BYTES))
 
 
-class CsrGroup:
+class CsrGroup(CsrRows):
     """A sparse matrix in a group of HDF5 or zarr, as AnnData writes it: rows are read by [a:b].
 
     Groups that keep columns together (CSC) are refused: a few of their rows take all of the file.
@@ -47,20 +55,8 @@ class CsrGroup:
             raise ValueError(f"the group {getattr(group, 'name', '')!r} is not a sparse matrix; "
                              f"name one of its members: {', '.join(map(str, group))}")
         self._group, self._starts = group, group["indptr"][:]
-        self.shape: Tuple[int, int] = (int(shape[0]), int(shape[1]))
+        self.shape, self.nnz = (int(shape[0]), int(shape[1])), int(self._starts[-1])
         self.dtype = group["data"].dtype
-
-    ndim = 2
-
-    @property
-    def nnz(self) -> int:
-        """Number of entries."""
-        return int(self._starts[-1])
-
-    @property
-    def slice_rows(self) -> int:
-        """Rows of which the entries take about 16 MB."""
-        return rows_of_slice(self.shape[0], self.nnz)
 
     def __getitem__(self, rows: slice) -> Any:
         first, stop, _ = rows.indices(self.shape[0])

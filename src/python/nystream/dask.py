@@ -162,10 +162,6 @@ class _Fit:
         return Sums(options.pop("landmarks_points", None),
                     **{key: value for key, value in options.items() if key not in OF_CHOICE})
 
-    def column_sums(self) -> Any:
-        """Return the sums of the columns, float64, as a delayed object."""
-        return delayed(sum)([delayed(_sum_columns)(block) for block in _blocks(self.X)])
-
     def task(self, dtype: Any = None, threads: Optional[int] = None,
              sums: Optional[int] = None) -> Any:
         """Return the model, as a delayed object: sums of all rows, solved."""
@@ -209,10 +205,6 @@ def _draw(rows: Any, share: float, seed: List[int]) -> Any:
     """Return a share of the rows of a chunk at random, rounded up or down as chance has it."""
     random, n = np.random.default_rng(seed), rows.shape[0]
     return rows[random.permutation(n)[:int(share * n + random.random())]]
-
-
-def _sum_columns(rows: Any) -> Any:
-    return np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def _workers() -> Tuple[int, int]:

@@ -84,17 +84,12 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
             n_components or the kernel are others than those of the batches before.
         """
         first = not hasattr(self, "_sums")
-        if not first:
-            self._check_unchanged()
-        rows = with_length(self._check_rows(X, reset=first))
-        return self._take(self._add(None if first else self._sums, rows))
-
-    def _check_unchanged(self) -> None:
-        """UsageError where a parameter is another than the sums have been begun with."""
-        for name, before in self._begun.items():
+        for name, before in ({} if first else self._begun).items():
             if getattr(self, name) != before:
                 raise usage_error(f"{name}={getattr(self, name)!r}, but earlier batches had "
                                   f"{name}={before!r}; call fit() to start over", name)
+        rows = with_length(self._check_rows(X, reset=first))
+        return self._take(self._add(None if first else self._sums, rows))
 
     def _take(self, sums: Any) -> "IncrementalKernelPCA":
         """Keep the sums, with what is told of them."""

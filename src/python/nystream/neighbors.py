@@ -69,7 +69,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
                 **search_options(None if self.algorithm == "auto" else self.algorithm, (n, d),
                                  metric)}
 
-    def _make(self, store: Store, options: Dict[str, Any]) -> Result:
+    def _make(self, store: Store, options: Dict[str, Any], rows_to: str) -> Result:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
             return store.graph(self._name(), **options)

@@ -31,7 +31,7 @@ class Report(Dict[str, Any]):
         return [*super().__dir__(), *(key for key in self if key.isidentifier())]
 
     def __reduce__(self) -> Any:
-        return Report, (dict(self),)
+        return type(self), (dict(self),)
 
     def __repr__(self) -> str:
         return show_lines(self)
@@ -43,9 +43,6 @@ class Report(Dict[str, Any]):
 
 class Plan(Report):
     """Memory, time and disk that a fit would take, before anything runs."""
-
-    def __reduce__(self) -> Any:
-        return Plan, (dict(self),)
 
     @property
     def memory(self) -> int:
