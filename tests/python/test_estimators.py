@@ -3,7 +3,6 @@ import gc
 import os
 import pickle
 import signal
-import tempfile
 import threading
 import warnings
 
@@ -26,8 +25,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 import checks  # noqa: E402
 import nystream  # noqa: E402
 from conftest import cells_of, same_up_to_signs  # noqa: E402
-from nystream import _errors  # noqa: E402
-from nystream import _batch, _context, _data, _estimator, _work  # noqa: E402
+from nystream import _batch, _context, _errors, _estimator, _work  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 from nystream.truncated import TruncatedSVD  # noqa: E402

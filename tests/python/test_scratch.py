@@ -9,8 +9,7 @@ import pytest
 from scipy import sparse
 
 import nystream
-from nystream import (PCA, DiffusionMap, Isomap, KernelPCA, KNeighborsTransformer, Nystroem,
-                      TruncatedSVD)
+from nystream import PCA, DiffusionMap, Isomap, KernelPCA, Nystroem, TruncatedSVD
 from nystream._lib import lib
 
 quick = pytest.mark.quick

@@ -1,9 +1,10 @@
 """Labels as a user has them, numbers or words, and as the library takes them."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import numbers
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -86,11 +87,6 @@ def number_in(text: str) -> float:
     return float(text)
 
 
-def _holds_texts(values: Any) -> bool:
-    return values.dtype.kind in "US" or (values.dtype.kind == "O" and any(
-        isinstance(value, (str, bytes)) for value in values.flat))
-
-
 def is_exact(values: Any) -> bool:
     """Return whether float64 holds the values of an array, as far as they are integers."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
@@ -104,17 +100,20 @@ def _read(labels: Any) -> Labels:
         raise ValueError("labels are integers beyond 2^53, which float64 does not hold, so that "
                          "some would be one class; numpy.unique(labels, return_inverse=True)[1] "
                          "numbers them")
-    try:
-        if not _holds_texts(values):
+    has_texts = values.dtype.kind in "US" or (values.dtype.kind == "O" and any(
+        isinstance(value, (str, bytes)) for value in values.flat))
+    with contextlib.suppress(TypeError, ValueError):  # some may be missing
+        if not has_texts:
             return Labels(np.ascontiguousarray(values, dtype=np.float64), None)
-    except (TypeError, ValueError):
-        pass  # some are missing
     texts = [_text(value) for value in values.ravel().tolist()]
     words = None
     try:
         found = [np.nan if text is None else number_in(text) for text in texts]
     except ValueError:
-        places: Dict[str, int] = {name: place for place, name in enumerate(_categories(labels))}
+        # Words of what is categorical in pandas keep the order of the categories.
+        categories = getattr(getattr(labels, "cat", labels), "categories", None)
+        known = [] if categories is None else filter(None, map(_text, categories))
+        places = {name: place for place, name in enumerate(known)}
         found = [np.nan if text is None else places.setdefault(text, len(places))
                  for text in texts]
         words = Names(places)
@@ -128,12 +127,6 @@ def _as_array(labels: Any) -> Any:
     if hasattr(labels, "iloc") and not isinstance(labels.dtype, np.dtype):  # a type of pandas
         labels = labels.to_numpy(dtype=object, na_value=None)
     return np.asarray(labels)
-
-
-def _categories(labels: Any) -> List[str]:
-    """Return the categories of what is categorical in pandas, in their order; else none."""
-    found = getattr(getattr(labels, "cat", labels), "categories", None)
-    return [] if found is None else [text for text in map(_text, found) if text is not None]
 
 
 def is_missing(value: Any) -> bool:
