@@ -26,84 +26,68 @@
 #define NY_NONE UINT64_MAX
 
 /* X(type, key): the fields of the sections. */
-#define NY_STATE_RECORD(X)                                                                         \
-    X(text, kind)                                                                                  \
-    X(text, id) X(count, generation) X(text, stage) X(count, model_bytes) X(sum, averages_mean)    \
-        X(sum, mean_degree) X(flag, coarse) X(flag, gram_f64) X(flag, rounded) X(flag, placed)     \
-            X(flag, summed) X(flag, nodes) X(count, check_rows) X(index, first)                    \
-                X(text, graph_digest) X(count, node_order) X(count, features) X(index, selected)   \
-                    X(number, edge_limit) X(flag, rows_elsewhere)
-#define NY_STATE_CHECKPOINT(X)                                                                     \
-    X(text, part)                                                                                  \
-    X(index, slot) X(count, bytes) X(count, units) X(count, rows) X(count, sums_columns)           \
-        X(count, sums_rows) X(count, unreached) X(count, first_unreached) X(sum, sum_squares)      \
-            X(sum, sum_diagonal) X(sum, sum_entries) X(count, bridges) X(count, first_row)         \
-                X(count, range_rows) X(index, measured)
-#define NY_STATE_NOISE(X)                                                                          \
-    X(number, trace) X(number, diagonal) X(number, others) X(number, coherent) X(number, residual)
+/* clang-format off */
+#define NY_STATE_RECORD(X)                                                                        \
+    X(text, kind) X(text, id) X(count, generation) X(text, stage) X(count, model_bytes)           \
+    X(sum, averages_mean) X(sum, mean_degree) X(flag, coarse) X(flag, gram_f64) X(flag, rounded)  \
+    X(flag, placed) X(flag, summed) X(flag, nodes) X(count, check_rows) X(index, first)           \
+    X(text, graph_digest) X(count, node_order) X(count, features) X(index, selected)              \
+    X(number, edge_limit) X(flag, rows_elsewhere)
+#define NY_STATE_CHECKPOINT(X)                                                                    \
+    X(text, part) X(index, slot) X(count, bytes) X(count, units) X(count, rows)                   \
+    X(count, sums_columns) X(count, sums_rows) X(count, unreached) X(count, first_unreached)      \
+    X(sum, sum_squares) X(sum, sum_diagonal) X(sum, sum_entries) X(count, bridges)                \
+    X(count, first_row) X(count, range_rows) X(index, measured)
+#define NY_STATE_NOISE(X)                                                                         \
+    X(number, trace) X(number, diagonal) X(number, others) X(number, coherent)                    \
+    X(number, residual)
 #define NY_STATE_SUMS(X) X(text, part) X(count, bytes) X(count, rows) X(text, precision)
-#define NY_STATE_SHARDED(X)                                                                        \
-    X(index, shard)                                                                                \
-    X(index, shards) X(index, first) X(count, rows) X(answer, same_bytes_as_one) X(text, differs)
+#define NY_STATE_SHARDED(X)                                                                       \
+    X(index, shard) X(index, shards) X(index, first) X(count, rows) X(answer, same_bytes_as_one)  \
+    X(text, differs)
 #define NY_STATE_BYTES(X) X(text, differs)
-#define NY_STATE_UPDATE(X)                                                                         \
-    X(text, mode)                                                                                  \
-    X(count, rows) X(count, first) X(count, rows_all) X(count, selected) X(count, landmarks)       \
-        X(count, model_bytes) X(flag, same_landmarks)
+#define NY_STATE_UPDATE(X)                                                                        \
+    X(text, mode) X(count, rows) X(count, first) X(count, rows_all) X(count, selected)            \
+    X(count, landmarks) X(count, model_bytes) X(flag, same_landmarks)
 #define NY_STATE_PARTS(X) X(text, landmarks) X(text, residuals) X(text, model) X(text, sums)
-#define NY_STATE_REPORT(X)                                                                         \
-    X(count, n)                                                                                    \
-    X(number, gamma) X(number, sigma) X(number, epsilon) X(text, scale) X(                         \
-        text, dominant_columns) X(fact, features_kept) X(index, landmarks) X(number, tolerance)    \
-        X(number, pilot_tolerance_low) X(number, pilot_tolerance_high) X(                          \
-            fact, selection_passes) X(fact, landmarks_added) X(number, residual_mean)              \
-            X(number, residual_max) X(fact, residual_max_row) X(text, gram_precision) X(           \
-                fact, columns_kept_bytes) X(fact, rank) X(fact, rank_effective)                    \
-                X(fact, negative_eigenvalues) X(number, negative_share) X(number, trace) X(        \
-                    text, trace_of) X(number, trace_error) X(text, trace_error_from)               \
-                    X(index, converged) X(count, inner_passes) X(number, inner_residual) X(        \
-                        fact, check_rows) X(number, degrees_error) X(number, degrees_error_95)     \
-                        X(fact, probe_columns) X(number,                                           \
-                                                 probe_error) X(number, probe_standard_error)      \
-                            X(text, side) X(fact, components_above_noise) X(fact, rows_empty)      \
-                                X(count, rows_unreached) X(text, edge_weights) X(fact, embedded)   \
-                                    X(fact, products) X(number, residual_variance)                 \
-                                        X(number, distance_preservation) X(fact, sampled_pairs) X( \
-                                            number, drift) X(number, drift_trace_error)            \
-                                            X(number, drift_trace_error_fitted) X(                 \
-                                                number, drift_residual_share) X(fact, drift_rows)  \
-                                                X(number, drift_largest) X(fact,                   \
-                                                                           drift_largest_first)    \
-                                                    X(fact, drift_largest_rows) X(                 \
-                                                        index, passes) X(index, rows_read)         \
-                                                        X(index, bytes_read) X(number, flops) X(   \
-                                                            number, seconds) X(number, gemm_ratio) \
-                                                            X(sum, network_seconds)                \
-                                                                X(fact, peak_rss_bytes) X(         \
-                                                                    fact, memory_budget_bytes)     \
-                                                                    X(fact, store_bytes)           \
-                                                                        X(index, total_rows_read)  \
-                                                                            X(number, total_flops) \
-                                                                                X(number,          \
-                                                                                  total_seconds)
-#define NY_STATE_FACTS(X)                                                                          \
-    X(text, approx)                                                                                \
-    X(text, map) X(count, d) X(text, kernel) X(text, precision) X(count, components) X(text, way)  \
-        X(text, blas) X(count, updates)
+#define NY_STATE_REPORT(X)                                                                        \
+    X(count, n) X(number, gamma) X(number, sigma) X(number, epsilon) X(text, scale)               \
+    X(text, dominant_columns) X(fact, features_kept) X(index, landmarks) X(number, tolerance)     \
+    X(number, pilot_tolerance_low) X(number, pilot_tolerance_high) X(fact, selection_passes)      \
+    X(fact, landmarks_added) X(number, residual_mean) X(number, residual_max)                     \
+    X(fact, residual_max_row) X(text, gram_precision) X(fact, columns_kept_bytes) X(fact, rank)   \
+    X(fact, rank_effective) X(fact, negative_eigenvalues) X(number, negative_share)               \
+    X(number, trace) X(text, trace_of) X(number, trace_error) X(text, trace_error_from)           \
+    X(index, converged) X(count, inner_passes) X(number, inner_residual) X(fact, check_rows)      \
+    X(number, degrees_error) X(number, degrees_error_95) X(fact, probe_columns)                   \
+    X(number, probe_error) X(number, probe_standard_error) X(text, side)                          \
+    X(fact, components_above_noise) X(fact, rows_empty) X(count, rows_unreached)                  \
+    X(text, edge_weights) X(fact, embedded) X(fact, products) X(number, residual_variance)        \
+    X(number, distance_preservation) X(fact, sampled_pairs) X(number, drift)                      \
+    X(number, drift_trace_error) X(number, drift_trace_error_fitted)                              \
+    X(number, drift_residual_share) X(fact, drift_rows) X(number, drift_largest)                  \
+    X(fact, drift_largest_first) X(fact, drift_largest_rows) X(index, passes)                     \
+    X(index, rows_read) X(index, bytes_read) X(number, flops) X(number, seconds)                  \
+    X(number, gemm_ratio) X(sum, network_seconds) X(fact, peak_rss_bytes)                         \
+    X(fact, memory_budget_bytes) X(fact, store_bytes) X(index, total_rows_read)                   \
+    X(number, total_flops) X(number, total_seconds)
+#define NY_STATE_FACTS(X)                                                                         \
+    X(text, approx) X(text, map) X(count, d) X(text, kernel) X(text, precision)                   \
+    X(count, components) X(text, way) X(text, blas) X(count, updates)
 #define NY_STATE_OPTIONS(X) X(text, largest) X(text, recall) X(text, mutual)
 #define NY_STATE_NOTHING(X)
-#define NY_STATE_GRAPH(X)                                                                          \
-    X(index, neighbors)                                                                            \
-    X(fact, neighbors_stored) X(text, knn) X(text, metric) X(text, name) X(number, distance_limit) \
-        X(fact, edges) X(fact, components) X(count, largest) X(number, largest_share)              \
-            X(fact, largest_edges) X(fact, isolated) X(number, degree_mean) X(fact, degree_max)    \
-                X(fact, bridges) X(number, bridge_shortest) X(number, bridge_longest)              \
-                    X(number, recall) X(index, remeasured) X(fact, trees) X(fact, rounds)          \
-                        X(number, distances_per_point) X(text, edge_values) X(index, entries)      \
-                            X(index, self_loops) X(index, repeats) X(index, zero_affinities)
-#define NY_STATE_COORDINATES(X)                                                                    \
+#define NY_STATE_GRAPH(X)                                                                         \
+    X(index, neighbors) X(fact, neighbors_stored) X(text, knn) X(text, metric) X(text, name)      \
+    X(number, distance_limit) X(fact, edges) X(fact, components) X(count, largest)                \
+    X(number, largest_share) X(fact, largest_edges) X(fact, isolated) X(number, degree_mean)      \
+    X(fact, degree_max) X(fact, bridges) X(number, bridge_shortest) X(number, bridge_longest)     \
+    X(number, recall) X(index, remeasured) X(fact, trees) X(fact, rounds)                         \
+    X(number, distances_per_point) X(text, edge_values) X(index, entries) X(index, self_loops)    \
+    X(index, repeats) X(index, zero_affinities)
+#define NY_STATE_COORDINATES(X)                                                                   \
     X(count, pairs) X(count, skip) X(flag, asymmetric) X(flag, normalize)
 #define NY_STATE_GIVEN(X) X(count, landmarks) X(text, dtype) X(count, slots)
+/* clang-format on */
 
 /* S(section, its fields, its path there); the graph's is ny_graph_facts(). */
 #define NY_STATE_WRITTEN(S)                                                                        \

@@ -108,9 +108,9 @@ static void put_stages(json_t *report, const struct ny_state *state)
     }
 }
 
-/* The state of a record, or of NULL. */
-static struct ny_state state_of(const json_t *record)
+struct ny_state ny_codec_state(struct ny_record from)
 {
+    const json_t *record = from.of;
     struct ny_state state;
 
 #define READ_FIELD(type, key) read_##type(object, #key, &to->key);
@@ -125,11 +125,6 @@ static struct ny_state state_of(const json_t *record)
     NY_STATE_READ(READ)
     read_stages(json_object_get(record, "report"), &state);
     return state;
-}
-
-struct ny_state ny_codec_state(struct ny_record record)
-{
-    return state_of(record.of);
 }
 
 /* Returns the object of a section that is to be there, or NULL; makes it, or removes it. */
