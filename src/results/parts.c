@@ -243,9 +243,9 @@ static int fill_raw_points(struct ny_result *result, uint64_t first, size_t coun
 {
     int err;
 
-    ny_store_read_raw(result->store, true);
+    ny_rows_raw(ny_store_rows(result->store), true);
     err = fill_points(result, first, count, out);
-    ny_store_read_raw(result->store, false);
+    ny_rows_raw(ny_store_rows(result->store), false);
     return err;
 }
 

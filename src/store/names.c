@@ -149,9 +149,9 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
 
-int ny_points_column_words(struct ny_store *store, uint64_t column,
-                           char words[NY_COLUMN_WORDS_BYTES])
+int ny_points_column_words(struct ny_rows *X, uint64_t column, char words[NY_COLUMN_WORDS_BYTES])
 {
+    struct ny_store *store = ny_store_of(X);
     struct ny_names name = {0};
     struct ny_stored_points points;
     int err = ny_points_stored(store, &points);

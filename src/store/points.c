@@ -230,12 +230,13 @@ static int read_of_set(void *arg, struct ny_store *store, size_t k, struct ny_se
     const struct spread *spread = arg;
 
     (void)k;
-    return ny_points_read(store, spread->slots, rows.first, rows.count,
+    return ny_points_read(&store->rows, spread->slots, rows.first, rows.count,
                           spread->out + rows.at * spread->row_bytes);
 }
 
-int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows)
+int ny_points_read(struct ny_rows *X, size_t slots, uint64_t first, size_t count, void *rows)
 {
+    struct ny_store *store = ny_store_of(X);
     struct cache cache;
     int err;
 

@@ -294,9 +294,10 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
     return source->own.err;
 }
 
-int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,
-                         struct ny_source **out)
+int ny_points_pass(struct ny_rows *X, uint64_t n, size_t slots, unsigned workers,
+                   struct ny_source **out)
 {
+    struct ny_store *store = ny_store_of(X);
     static const struct ny_source_ops ops = {take, strip, release, visit};
     struct ny_context *ctx = store->ctx;
     struct ny_stored_points points;

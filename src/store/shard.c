@@ -145,8 +145,9 @@ int ny_store_join(struct ny_store *store)
 
 /* ---- rows of all shards ---------------------------------------------------------------------- */
 
-int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_t element)
+int ny_points_complete(struct ny_rows *X, uint64_t rows, void *array, size_t element)
 {
+    const struct ny_store *store = ny_store_of(X);
     unsigned shards = ny_peers_shards(store->peers), self = ny_peers_shard(store->peers);
     size_t *sizes;
     int err;
@@ -277,8 +278,9 @@ static int merge_set(struct ny_store *set, struct ny_rows_stats *stats)
     return err;
 }
 
-int ny_points_stats(struct ny_store *store, struct ny_rows_stats *stats)
+int ny_points_stats(struct ny_rows *X, struct ny_rows_stats *stats)
 {
+    struct ny_store *store = ny_store_of(X);
     int err = store->set ? merge_set(store, stats) : ny_points_stats_here(store, stats);
 
     return err || !store->peers ? err : merge_all(store, stats);

@@ -226,9 +226,11 @@ static int visit_all(struct ny_store *store, size_t slots, const uint64_t *rows,
     return err;
 }
 
-int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+int ny_points_visit(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count,
                     ny_gathered_fn *take, void *arg)
 {
+    struct ny_store *store = ny_store_of(X);
+
     return store->peers
                ? visit_all(store, slots, rows, count, &(struct taker){.take = take, .arg = arg})
                : ny_points_visit_here(store, slots, rows, count, take, arg);
@@ -267,9 +269,10 @@ static int gather_all(struct ny_store *store, size_t slots, const uint64_t *rows
     return visit_all(store, slots, rows, count, &taker);
 }
 
-int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                     void *out)
+int ny_points_gather(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count, void *out)
 {
+    struct ny_store *store = ny_store_of(X);
+
     return store->peers ? gather_all(store, slots, rows, count, out)
                         : ny_points_gather_here(store, slots, rows, count, out);
 }

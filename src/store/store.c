@@ -328,12 +328,6 @@ const char *ny_store_path(const struct ny_store *store)
     return store->shown ? store->shown : store->path;
 }
 
-void ny_store_read_raw(struct ny_store *store, bool raw)
-{
-    store->unprepared = raw;
-    if (store->in_memory) ny_rows_raw(store->in_memory->given.X, raw);
-}
-
 bool ny_store_read_only(const struct ny_store *store)
 {
     return store->read_only;

@@ -55,11 +55,6 @@ int ny_store_join(struct ny_store *store);
  * call together. */
 int ny_store_agree(struct ny_store *store);
 
-/* Fills in the elements of other shards in an array with one element for each of the first `rows`
- * rows of all shards, which has the elements of the rows that are here. Does nothing for a store
- * that has joined none. */
-int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_t element);
-
 /* Returns the points as the rows of a computation; they belong to the store. */
 struct ny_rows *ny_store_rows(struct ny_store *store);
 /* Returns the context that the store was opened with. */
@@ -145,15 +140,10 @@ uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
 void ny_share(const char *path);
 
 /* Makes this handle skip the lost rows known now: from here on ny_points_info() counts only the
- * rows left, and ny_points_gather() and ny_source_of_points() number them 0 … n − lost − 1. */
+ * rows left, and whoever reads rows numbers them 0 … n − lost − 1. */
 int ny_store_skip_lost(struct ny_store *store);
-/* Makes this handle read rows as they are stored, or, with false, prepared again. */
-void ny_store_read_raw(struct ny_store *store, bool raw);
 /* Returns the rows that this handle skips, which belong to it; none before ny_store_skip_lost(). */
 const struct ny_lost *ny_store_skipped(const struct ny_store *store);
-
-/* Reads the statistics of all columns; ny_rows_stats_release() them. */
-int ny_points_stats(struct ny_store *store, struct ny_rows_stats *stats);
 
 /* The next file of a series is read by this: the columns of the file that held labels and names of
  * rows. A text is empty where there was no such column, or it had no name, or one that is too long
@@ -288,16 +278,6 @@ int ny_points_read_sparse(struct ny_store *store, const struct ny_stored_points 
                           uint64_t block, void *room, size_t *count);
 /* Returns row i of a block that ny_points_read_sparse() has put in `room`, which it points into. */
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
-/* Rows first … first+count−1 / the rows listed (any order), of type info->dtype, one after
- * another: of a dense store (slots 0) or as records of so many slots. Gather reads each block once,
- * in block order. */
-int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows);
-/* Reads the rows listed, in the order of the list, into count rows of `out`. */
-int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                     void *out);
-/* Shows the sparse rows listed, in the order of the blocks. */
-int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                    ny_gathered_fn *take, void *arg);
 /* Labels (NaN where missing; 0 where the store has none) and source row numbers (the row number
  * itself where none are kept). */
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);
@@ -309,8 +289,6 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
 /* Adds the names of columns first … first+count−1, likewise. */
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names);
-int ny_points_column_words(struct ny_store *store, uint64_t column,
-                           char words[NY_COLUMN_WORDS_BYTES]);
 /* Returns what the points have in common; `names`, empty before, gets those of their columns, which
  * the party borrows. */
 int ny_points_party(struct ny_store *store, struct ny_party *party, struct ny_names *names);

@@ -283,7 +283,7 @@ struct ny_store {
     const struct ny_env *older; /* than the other one remembers; NULL: neither is */
     uint64_t behind;            /* by so many commits */
     bool mending;               /* it may be written although it is so */
-    bool unprepared;            /* see ny_store_read_raw() */
+    bool unprepared;            /* rows come as they are stored */
     const struct ny_set *set;   /* see ny_store_open_set(); */
     char *shown; /* the path of the set that was lent to it (ny_store_lend_set()); else NULL */
     struct ny_in_memory *in_memory; /* and ny_store_of_rows(); then there are no environments */
@@ -299,11 +299,24 @@ struct ny_store {
 
 /* Sets store->rows (store/rows.c). */
 void ny_store_init_rows(struct ny_store *store);
-/* Makes a source of the first n points, or those of them that are in this shard, in which a row has
- * at most `slots` values (0: they are dense). It decodes a block once for all workers (a ring of
- * workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. */
-int ny_points_source_new(struct ny_store *store, uint64_t n, size_t slots, unsigned workers,
-                         struct ny_source **out);
+/* Returns the store that these rows are a part of. */
+static inline struct ny_store *ny_store_of(const struct ny_rows *X)
+{
+    return (struct ny_store *)(uintptr_t)X;
+}
+/* Calls of the rows contract. A pass decodes a block once for all workers (a ring of workers + 1
+ * blocks), asks the kernel for the blocks ahead and drops those behind; the others read each block
+ * once, in the order of the blocks. */
+int ny_points_stats(struct ny_rows *X, struct ny_rows_stats *stats);
+int ny_points_column_words(struct ny_rows *X, uint64_t column, char words[NY_COLUMN_WORDS_BYTES]);
+int ny_points_pass(struct ny_rows *X, uint64_t n, size_t slots, unsigned workers,
+                   struct ny_source **out);
+int ny_points_read(struct ny_rows *X, size_t slots, uint64_t first, size_t count, void *rows);
+int ny_points_gather(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count,
+                     void *out);
+int ny_points_visit(struct ny_rows *X, size_t slots, const uint64_t *rows, size_t count,
+                    ny_gathered_fn *take, void *arg);
+int ny_points_complete(struct ny_rows *X, uint64_t rows, void *array, size_t element);
 
 /* The entries of a directory survive a loss of power. */
 int ny_directory_sync(struct ny_context *ctx, const char *path);

@@ -102,7 +102,7 @@ static void same_points(const char *one, const char *other)
         labels[k] = malloc(n * sizeof(double));
         source[k] = malloc(n * sizeof(uint64_t));
         assert_true(rows[k] && labels[k] && source[k]);
-        assert_int_equal(ny_points_read(opened, 0, 0, n, rows[k]), NY_OK);
+        assert_int_equal(ROWS_OF(opened, read, 0, 0, n, rows[k]), NY_OK);
         assert_int_equal(ny_points_labels(opened, 0, n, labels[k]), NY_OK);
         assert_int_equal(ny_points_source(opened, 0, n, source[k]), NY_OK);
         names[k] = names_of(opened, &info[k].rows);

@@ -175,7 +175,7 @@ static bool examine(void)
     }
     if (fine(ny_points_info(store, &info))) assert_int_equal(info.n, rows_last);
     else all = false;
-    if (fine(ny_points_stats(store, &stats))) {
+    if (fine(ROWS_OF(store, stats, &stats))) {
         assert_int_equal(stats.n, rows_last);
         ny_rows_stats_release(&stats, ctx);
     } else all = false;

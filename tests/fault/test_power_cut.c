@@ -182,7 +182,7 @@ static void check_rows(struct ny_store *store, uint64_t n)
             want[i] = value_of(i / D, i % D);
     }
     if (n == 0) return;
-    if (ny_points_read(store, 0, 0, (size_t)n, got)) bad("rows cannot be read");
+    if (ROWS_OF(store, read, 0, 0, (size_t)n, got)) bad("rows cannot be read");
     if (memcmp(got, want, (size_t)n * D) != 0) bad("silently wrong rows");
 }
 

@@ -324,7 +324,7 @@ static void read_points(struct ny_store *store)
         for (uint64_t i = 0; i < N; i++)
             right(source[i] == 3 * i, "source");
     read_imports(store);
-    if (!fine(ny_points_stats(store, &stats), "statistics")) return;
+    if (!fine(ROWS_OF(store, stats, &stats), "statistics")) return;
     right(stats.n == N && stats.minimum[5] == 1 && stats.maximum[5] == (N - 1) / 10 + 1,
           "statistics");
     ny_rows_stats_release(&stats, ctx);

@@ -72,7 +72,7 @@ static void check_content(struct ny_store *store, uint64_t n)
     double *labels = malloc(n * sizeof(*labels) + 1);
     uint64_t *source = malloc(n * sizeof(*source) + 1);
 
-    CHECK(ny_points_read(store, 0, 0, n, got));
+    CHECK(ROWS_OF(store, read, 0, 0, n, got));
     case_rows(want, 5, NY_U8, D, 0, n);
     assert_memory_equal(got, want, bytes);
     CHECK(ny_points_labels(store, 0, n, labels));
@@ -89,8 +89,8 @@ static void same_statistics(struct ny_store *a, struct ny_store *b)
 {
     OWNED(ny_rows_stats) x, y;
 
-    CHECK(ny_points_stats(a, &x));
-    CHECK(ny_points_stats(b, &y));
+    CHECK(ROWS_OF(a, stats, &x));
+    CHECK(ROWS_OF(b, stats, &y));
     assert_int_equal(x.n, y.n);
     assert_memory_equal(x.mean, y.mean, D * sizeof(double));
     assert_memory_equal(x.variance, y.variance, D * sizeof(double));

@@ -23,7 +23,7 @@ static void check_rows(struct ny_store *store, uint64_t n)
 
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.n, n);
-    CHECK(ny_points_read(store, 0, 0, n, got));
+    CHECK(ROWS_OF(store, read, 0, 0, n, got));
     case_rows(want, 5, NY_U8, D, 0, n);
     assert_memory_equal(got, want, (size_t)n * D);
     free(want);
@@ -128,10 +128,10 @@ static int everything(void)
 
     if (err) return err;
     err = case_import(store, &import);
-    if (!err) err = ny_points_read(store, 0, 0, 1500, rows);
-    if (!err) err = ny_points_gather(store, 0, some, 3, rows);
+    if (!err) err = ROWS_OF(store, read, 0, 0, 1500, rows);
+    if (!err) err = ROWS_OF(store, gather, 0, some, 3, rows);
     if (!err) err = ny_points_labels(store, 5, 10, labels);
-    if (!err) err = ny_points_stats(store, &stats);
+    if (!err) err = ROWS_OF(store, stats, &stats);
     if (!err) err = ny_blob_put(store, "fit", "x", rows, sizeof(rows));
     if (!err) err = ny_blob_get(store, "fit", "x", rows, sizeof(rows));
     ny_rows_stats_release(&stats, ctx);

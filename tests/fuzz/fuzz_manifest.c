@@ -79,9 +79,9 @@ static void read_rows(struct ny_store *store, const struct ny_stored_points *poi
     ny_error_clear(ctx);
     if (ny_product(ctx, &bytes, ROWS, ny_rows_row_bytes(info), 1) == NY_OK &&
         (room = ny_alloc(ctx, NY_MEM_OTHER, bytes))) {
-        (void)fuzz_status(ctx, ny_points_read(store, (size_t)info->row_slots, 0, count, room));
+        (void)fuzz_status(ctx, ROWS_OF(store, read, (size_t)info->row_slots, 0, count, room));
         ny_error_clear(ctx);
-        (void)fuzz_status(ctx, ny_points_gather(store, (size_t)info->row_slots, last, 1, room));
+        (void)fuzz_status(ctx, ROWS_OF(store, gather, (size_t)info->row_slots, last, 1, room));
         ny_free(ctx, room);
     }
     ny_error_clear(ctx);
@@ -111,7 +111,7 @@ static void read_all(struct ny_store *store)
     if (fuzz_status(ctx, ny_points_stored(store, &points)) == NY_OK && points.rows.n > 0)
         read_rows(store, &points);
     ny_error_clear(ctx);
-    if (fuzz_status(ctx, ny_points_stats(store, &stats)) == NY_OK)
+    if (fuzz_status(ctx, ROWS_OF(store, stats, &stats)) == NY_OK)
         ny_rows_stats_release(&stats, ctx);
     ny_error_clear(ctx);
     if (fuzz_status(ctx, ny_points_class_names(store, &names, &count)) == NY_OK) {

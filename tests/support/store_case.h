@@ -5,6 +5,9 @@
 #include "base/dtype.h"
 #include "store/store.h"
 
+/* Calls an operation of the rows of a store, such as ROWS_OF(store, stats, &stats). */
+#define ROWS_OF(store, call, ...) ny_store_rows(store)->ops->call(ny_store_rows(store), __VA_ARGS__)
+
 /* A new directory below $TMPDIR, else in memory (/dev/shm), else in /tmp; its removal with all that
  * is in it. */
 void case_directory(char path[128]);

@@ -84,7 +84,7 @@ static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
     char *got = lend(bytes + 1), *want = lend(bytes + 1);
 
     case_rows(want, seed, info.dtype, info.d, first_of_set, count);
-    CHECK(ny_points_read(store, 0, first, count, got));
+    CHECK(ROWS_OF(store, read, 0, first, count, got));
     assert_memory_equal(got, want, bytes);
 }
 

@@ -77,7 +77,7 @@ TEST(scores_are_those_of_the_definition)
         struct ny_rows_stats stats;
         size_t known = 0;
 
-        assert_int_equal(ny_points_stats(store, &stats), NY_OK);
+        assert_int_equal(ROWS_OF(store, stats, &stats), NY_OK);
         assert_int_equal(ny_dispersion_scores(ny_store_rows(store), &stats, score), NY_OK);
         for (size_t k = 0; k < D; k++) {
             moments(&data, k, how[p].total, &mean[k], &dispersion[k]);
@@ -107,7 +107,7 @@ static uint64_t choice_of(struct ny_store *store, enum ny_choice_rule rule, size
     struct ny_rows_stats stats;
     uint64_t bits = 0;
 
-    assert_int_equal(ny_points_stats(store, &stats), NY_OK);
+    assert_int_equal(ROWS_OF(store, stats, &stats), NY_OK);
     CHECK(ny_choose_columns(&choice, ny_store_rows(store), &stats, workers, chosen));
     ny_rows_stats_release(&stats, ctx);
     for (size_t k = 0; k < D; k++)

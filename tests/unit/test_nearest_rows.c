@@ -34,7 +34,7 @@ static void make_rows(struct newcomers *new)
         uint64_t from = ny_hash64(5, NY_STREAM_SAMPLE, i) % new->cloud.n;
         char *row = new->raw + i *row_bytes;
 
-        assert_int_equal(ny_points_read(new->cloud.store, 0, from, 1, row), NY_OK);
+        assert_int_equal(ROWS_OF(new->cloud.store, read, 0, from, 1, row), NY_OK);
         for (size_t k = 0; k < d && i % 3; k++) {
             double move = ny_hash01(6, NY_STREAM_SAMPLE, i * d + k) - 0.5;
 
@@ -57,7 +57,7 @@ static void find_truth(struct newcomers *new)
     struct ny_near *near = lend(t * sizeof(*near));
     struct ny_one_row one = {0};
 
-    assert_int_equal(ny_points_read(new->cloud.store, 0, 0, n, points), NY_OK);
+    assert_int_equal(ROWS_OF(new->cloud.store, read, 0, 0, n, points), NY_OK);
     for (size_t j = 0; j < n; j++)
         at[j] = points + j * row_bytes;
     assert_int_equal(ny_one_row_init(&one, spec), NY_OK);
@@ -320,7 +320,7 @@ TEST(equal_rows_have_a_reach)
     OWNED(newcomers) new;
 
     newcomers_new(&new, &shape, 600, &ny_kernel_euclidean);
-    assert_int_equal(ny_points_read(new.cloud.store, 0, 0, new.count, new.raw), NY_OK);
+    assert_int_equal(ROWS_OF(new.cloud.store, read, 0, 0, new.count, new.raw), NY_OK);
     find_truth(&new);
     assert_true(by_sieve(&new, 0.9, shape.n).reach.measured > 0);
     assert_true(share_found(&new) >= 0.9);

@@ -113,7 +113,7 @@ static int visit(void *arg, struct ny_context *ctx, unsigned shard)
     before = ny_memory_used(ctx);
     ny_memory_peak_reset(ctx);
     if (!err)
-        err = ny_points_visit(store, (size_t)info.row_slots, wanted->row, WANTED, take, wanted);
+        err = ROWS_OF(store, visit, (size_t)info.row_slots, wanted->row, WANTED, take, wanted);
     most = info.gather_bytes + 2 * info.block_bytes + WANTED * 16 + 4096;
     wanted->right &= ny_memory_peak(ctx) - before <= most;
     return err;
@@ -159,14 +159,14 @@ static int gather(void *arg, struct ny_context *ctx, unsigned shard)
     if (!err) err = ny_store_join(store);
     for (size_t i = 0; i < WANTED; i++)
         wanted->row[i] = i < 3 ? 4999 : (uint64_t)(ny_hash01(8, 1, i) * ROWS);
-    if (!err) err = ny_points_gather(store, SLOTS, wanted->row, 0, records);
-    if (!err) err = ny_points_visit(store, FULL, wanted->row, 0, take, wanted);
-    if (!err) err = ny_points_gather(store, SLOTS, wanted->row, FEW, records);
+    if (!err) err = ROWS_OF(store, gather, SLOTS, wanted->row, 0, records);
+    if (!err) err = ROWS_OF(store, visit, FULL, wanted->row, 0, take, wanted);
+    if (!err) err = ROWS_OF(store, gather, SLOTS, wanted->row, FEW, records);
     wanted->right = !err;
     for (size_t i = 0; !err && i < FEW; i++)
         wanted->right &= is_row(wanted->row[i], ny_sparse_of(records + i * bytes, SLOTS));
     if (!err)
-        err = ny_points_visit(store, FULL, wanted->row, WANTED, shard == 1 ? take_few : take,
+        err = ROWS_OF(store, visit, FULL, wanted->row, WANTED, shard == 1 ? take_few : take,
                               wanted);
     wanted->right &= err != NY_OK;
     ny_store_close(store);

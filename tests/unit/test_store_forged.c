@@ -47,14 +47,14 @@ TEST(statistics_of_other_points)
     struct ny_rows_stats stats;
 
     import_rows();
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     ny_rows_stats_release(&stats, ctx);
     for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
         uint64_t raw[STATS_BYTES / sizeof(uint64_t)] = {forged[i][0], forged[i][1]};
         int damages = 0;
 
         forge(NY_KIND_STATS, 0, raw, sizeof(raw));
-        REFUSED(ny_points_stats(store, &stats), NY_ESTORE);
+        REFUSED(ROWS_OF(store, stats, &stats), NY_ESTORE);
         CHECK(ny_store_verify(store, count_damage, &damages));
         assert_int_equal(damages, 1);
     }
@@ -108,7 +108,7 @@ TEST(a_torn_read_is_no_damage)
     read_without_locks(true);
     for (int k = 0; k < 2; k++) {
         moved = k;
-        REFUSED(ny_points_stats(store, &stats), status[k]);
+        REFUSED(ROWS_OF(store, stats, &stats), status[k]);
         REFUSED(ny_chunk_get(store, "r", "x", 0, &chunk), status[k]);
         REFUSED(ny_blob_get(store, "r", "x", data, sizeof(data)), status[k]);
     }

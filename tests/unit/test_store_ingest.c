@@ -76,7 +76,7 @@ static struct ny_rows_stats stats_now(void)
 {
     struct ny_rows_stats stats;
 
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     return stats;
 }
 

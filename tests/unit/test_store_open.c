@@ -163,7 +163,7 @@ static void check_version(uint32_t version, bool has)
     CHECK(ny_store_open(&store, ctx, path));
     CHECK(case_import(store, &small));
     CHECK(ny_blob_put(store, "fit", "x", "x", 1));
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     assert_int_equal(isfinite(stats.mean_norm) != 0, has);
     CHECK(ny_epoch_read(store, store->points, &points));
     CHECK(ny_epoch_read(store, store->results, &results));
@@ -338,7 +338,7 @@ static int read_only_work(void)
     if (!ny_store_read_only(store) || warnings != 1) return 3;
     if (ny_points_info(store, &info) || info.n != 3000) return 4;
     case_rows(want, 1, NY_U8, 784, 0, 3000);
-    if (ny_points_read(store, 0, 0, 3000, rows) || memcmp(rows, want, sizeof(rows)) != 0) return 5;
+    if (ROWS_OF(store, read, 0, 0, 3000, rows) || memcmp(rows, want, sizeof(rows)) != 0) return 5;
     if (case_import(store, &small) != NY_EIO) return 6;
     if (ny_batch_begin(&batch, store) != NY_EIO) return 7;
     if (ny_name_lock(&lock, store, "x") != NY_EIO) return 8;

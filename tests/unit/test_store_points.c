@@ -71,7 +71,7 @@ TEST(an_empty_store_has_no_points)
     size_t count;
 
     assert_int_equal(info.n, 0);
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     assert_int_equal(stats.n, 0);
     ny_rows_stats_release(&stats, ctx);
     REFUSED(ny_points_read_block(store, 0, &info, &count), NY_EINTERNAL);
@@ -113,8 +113,8 @@ TEST(beyond_the_end_is_refused)
     double label;
 
     CHECK(case_import(store, &import));
-    REFUSED(ny_points_read(store, 0, 9, 2, rows), NY_EINTERNAL);
-    REFUSED(ny_points_gather(store, 0, &row, 1, rows), NY_EINTERNAL);
+    REFUSED(ROWS_OF(store, read, 0, 9, 2, rows), NY_EINTERNAL);
+    REFUSED(ROWS_OF(store, gather, 0, &row, 1, rows), NY_EINTERNAL);
     REFUSED(ny_points_labels(store, UINT64_MAX, 2, &label), NY_EINTERNAL);
 }
 
@@ -129,12 +129,12 @@ TEST(gather_keeps_the_order_asked_for)
     for (uint64_t i = 0; i < COUNT; i++)
         rows[i] = (i * 7919 + 13) % 30000;
     rows[COUNT - 1] = rows[0]; /* twice the same */
-    CHECK(ny_points_gather(store, 0, rows, COUNT, got));
+    CHECK(ROWS_OF(store, gather, 0, rows, COUNT, got));
     for (size_t i = 0; i < COUNT; i++) {
         case_rows(want, 3, NY_F32, 100, rows[i], 1);
         assert_memory_equal(got + i * 100, want, sizeof(want));
     }
-    CHECK(ny_points_gather(store, 0, rows, 0, got));
+    CHECK(ROWS_OF(store, gather, 0, rows, 0, got));
 }
 
 /* Hints change nothing that can be read, in any order, beyond the end too. */
@@ -183,11 +183,11 @@ TEST(reading_leaves_no_pages_behind)
     CHECK(case_ingest(store, &spec, &rows));
     CHECK(ny_blob_put(store, "fit", "x", noise, BYTES));
     before = resident_bytes();
-    CHECK(ny_points_read(store, 0, 0, N, noise));
+    CHECK(ROWS_OF(store, read, 0, 0, N, noise));
     CHECK(ny_blob_get(store, "fit", "x", noise, BYTES));
     for (uint64_t i = 0; i < N / 64; i++)
         every[i] = i * 64;
-    CHECK(ny_points_gather(store, 0, every, N / 64, noise));
+    CHECK(ROWS_OF(store, gather, 0, every, N / 64, noise));
     CHECK(ny_store_verify(store, no_damage, NULL));
     assert_true(resident_bytes() < before + (8 << 20));
 }
@@ -309,7 +309,7 @@ static void check_stats(enum ny_dtype dtype, uint64_t d, uint64_t n)
     ny_dtype_to_f64(dtype, rows, x, n * d);
     for (uint64_t i = 0; i < n * d; i++)
         if (isnan(x[i])) x[i] = 0; /* missing genotypes are counted so */
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     assert_int_equal(stats.n, n);
     assert_int_equal(stats.d, d);
     for (uint64_t j = 0; j < d; j++) {
@@ -369,7 +369,7 @@ TEST(statistics_with_a_large_offset)
     for (int i = 0; i < N; i++)
         values[i] = 1e9 + (i % 2 ? 1 : -1); /* variance 1 beside a mean of 1e9 */
     CHECK(case_ingest(store, &spec, &rows));
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     assert_true(fabs(stats.variance[0] - 1) < 1e-9);
     assert_true(stats.mean[0] == 1e9);
 }
@@ -381,12 +381,12 @@ TEST(statistics_do_not_depend_on_batches)
     struct case_import import = import_of(NY_F32, 50, 40000);
 
     CHECK(case_import(store, &import));
-    CHECK(ny_points_stats(store, &a));
+    CHECK(ROWS_OF(store, stats, &a));
     new_store();
     ny_context_set_threads(ctx, 1);
     import.batch = 5000;
     CHECK(case_import(store, &import));
-    CHECK(ny_points_stats(store, &b));
+    CHECK(ROWS_OF(store, stats, &b));
     assert_memory_equal(a.mean, b.mean, 50 * sizeof(double));
     assert_memory_equal(a.variance, b.variance, 50 * sizeof(double));
 }

@@ -108,9 +108,9 @@ static void check(const struct ny_prepared *how, enum ny_dtype dtype, uint64_t n
 
     assert_int_equal(info.n, n);
     assert_int_equal(info.dtype, dtype);
-    CHECK(ny_points_read(store, (size_t)info.row_slots, 0, (size_t)n, rows));
+    CHECK(ROWS_OF(store, read, (size_t)info.row_slots, 0, (size_t)n, rows));
     check_read(how, &info, rows, NULL, n);
-    CHECK(ny_points_gather(store, (size_t)info.row_slots, list, 6, rows));
+    CHECK(ROWS_OF(store, gather, (size_t)info.row_slots, list, 6, rows));
     check_read(how, &info, rows, list, 6);
 }
 
@@ -132,7 +132,7 @@ static void check_statistics(const struct ny_prepared *how, enum ny_dtype dtype,
         }
         norms += sqrt(square);
     }
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     for (size_t k = 0; k < D; k++) {
         double mean = sum[k] / (double)n, variance = squares[k] / (double)n - mean * mean;
 
@@ -161,9 +161,9 @@ static void all_ways(struct ny_ingest_spec how, enum ny_dtype dtype)
     info = points_now();
     assert_int_equal(info.stored_dtype, how.dtype);
     assert_true(ny_prepared_same(&info.preparation, &how.preparation));
-    ny_store_read_raw(store, true);
+    ny_rows_raw(ny_store_rows(store), true);
     check(&(struct ny_prepared){0}, how.dtype, ROWS);
-    ny_store_read_raw(store, false);
+    ny_rows_raw(ny_store_rows(store), false);
     check(&how.preparation, dtype, ROWS);
 }
 

@@ -137,7 +137,7 @@ static void check_left(uint64_t n, const uint64_t (*lost)[2])
             assert_true(rows[i % NY_UNIT_ROWS * D + j] == value_of(row, j));
         assert_int_equal(ny_rows_number(X, i), row);
         if (i % 97) continue;
-        CHECK(ny_points_gather(store, 0, &i, 1, one));
+        CHECK(ROWS_OF(store, gather, 0, &i, 1, one));
         assert_memory_equal(one, rows + i % NY_UNIT_ROWS * D, sizeof(one));
     }
     while (is_in(lost, row))

@@ -75,7 +75,7 @@ static void check(uint64_t first, size_t count)
     char *rows = lend(count * bytes);
 
     assert_int_equal(info.layout, NY_CSR);
-    CHECK(ny_points_read(store, (size_t)info.row_slots, first, count, rows));
+    CHECK(ROWS_OF(store, read, (size_t)info.row_slots, first, count, rows));
     for (size_t i = 0; i < count; i++)
         check_row(ny_sparse_of(rows + i * bytes, (size_t)info.row_slots), first + i);
 }
@@ -133,7 +133,7 @@ static void check_statistics(uint64_t n)
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.nnz, nnz);
     assert_int_equal(info.row_slots, most);
-    CHECK(ny_points_stats(store, &stats));
+    CHECK(ROWS_OF(store, stats, &stats));
     for (size_t j = 0; j < D; j++) {
         double mean = sum[j] / (double)n, variance = square[j] / (double)n - mean * mean;
 
@@ -241,11 +241,11 @@ TEST(rows_are_gathered_from_anywhere)
     put(&spec, 0, ROWS, false);
     CHECK(ny_points_info(store, &info));
     rows = lend(COUNT * ny_rows_row_bytes(&info));
-    CHECK(ny_points_gather(store, (size_t)info.row_slots, wanted, COUNT, rows));
+    CHECK(ROWS_OF(store, gather, (size_t)info.row_slots, wanted, COUNT, rows));
     for (size_t i = 0; i < COUNT; i++)
         check_row(ny_sparse_of(rows + i * ny_rows_row_bytes(&info), (size_t)info.row_slots),
                   wanted[i]);
-    REFUSED(ny_points_gather(store, 0, wanted, 1, rows), NY_EINTERNAL);
+    REFUSED(ROWS_OF(store, gather, 0, wanted, 1, rows), NY_EINTERNAL);
 }
 
 TEST(gathered_rows_take_what_they_have)

@@ -35,7 +35,7 @@ static void go_back(enum ny_dtype dtype, const uint64_t *count, size_t imports)
     for (size_t i = 0; i < imports; n += count[i++]) {
         append(dtype, n, count[i]);
         info[i] = points_seen();
-        CHECK(ny_points_stats(store, &stats[i]));
+        CHECK(ROWS_OF(store, stats, &stats[i]));
     }
     for (size_t i = imports; i-- > 0; n -= i ? count[i] : 0) {
         called = 0;
@@ -43,7 +43,7 @@ static void go_back(enum ny_dtype dtype, const uint64_t *count, size_t imports)
         assert_int_equal(called, i + 1 < imports ? 11 : 0);
         now = points_seen();
         assert_memory_equal(&now, &info[i], sizeof(now));
-        CHECK(ny_points_stats(store, &again));
+        CHECK(ROWS_OF(store, stats, &again));
         assert_memory_equal(again.mean, stats[i].mean, 4 * D * sizeof(double));
         assert_true(again.mean_norm == stats[i].mean_norm && again.n == stats[i].n);
         ny_rows_stats_release(&again, ctx);
