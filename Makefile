@@ -337,7 +337,7 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  unit/test_peers_folder unit/test_select_greedy unit/test_select_shards \
                  unit/test_spectral_restarted unit/test_store_ingest unit/test_whole_kernel_product)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
-FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage store_limits) \
+FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage) \
                 $(addprefix $(BUILD)/tests/property/test_,component_errors small_values)
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_POWER_CUTS=40
 # A library of a sanitizer is not loaded into Python.

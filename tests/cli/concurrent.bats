@@ -252,6 +252,7 @@ finish_transform() { # STATUS
     done
 }
 
+# bats test_tags=slow
 @test "no path goes through two graphs of one name" {
     local pid
     awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt

@@ -68,6 +68,7 @@ fits_both() {
     at_most $((64 << 20)) "$json"
 }
 
+# bats test_tags=slow
 @test "nystrom over uniform landmarks" {
     fits_both 0 --approx nystrom --landmarks 500 --components 8
 }

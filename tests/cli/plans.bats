@@ -150,7 +150,7 @@ equal_plans() { # SHAPE STORE OPTION…
 }
 
 @test "what takes longer than --time-limit does not run" {
-    table 3000 4 >t.csv
+    table 900 4 >t.csv
     nystream import t.nys t.csv -q
     ny plan t.nys --landmarks 200 --time-limit 1h --json
     [ "$(field "$output" time_limit)" = 3600.0 ]

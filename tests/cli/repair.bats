@@ -239,6 +239,7 @@ END
     ny -5 fit s old --update full # of rows that are lost since
 }
 
+# bats test_tags=slow
 @test "an update that met damage begins anew once the rows are lost" {
     table 5000 64 3 | awk '{ print $0 "," NR % 3 }' >more.csv
     nystream import s more.csv --label-column 65 --codec raw --append -q
@@ -260,6 +261,7 @@ END
     done
 }
 
+# bats test_tags=slow
 @test "new rows find no neighbors by a graph whose rows were lost since" {
     head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
     nystream graph s g --neighbors 3 -q

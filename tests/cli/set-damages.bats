@@ -2,6 +2,7 @@
 # another, taken from another set, or mixed. Whatever is asked then has the answer of the undamaged
 # set, or is refused.
 load helper
+# bats file_tags=slow
 brought="*.npy"
 
 # A set of three shards that has lived: a fit, rows appended, an update, a fit made anew, clusters, a
@@ -213,7 +214,6 @@ without() {
     nystream verify bad
 }
 
-# bats test_tags=slow
 @test "parts of a set that do not belong together are refused by every verb, or make no difference" {
     local wrong=0 damage
     anew
@@ -239,7 +239,6 @@ without() {
     [ $wrong = 0 ]
 }
 
-# bats test_tags=slow
 @test "all damages of a set and all verbs" {
     local wrong=0 damage kind verbs=("${reading[@]}" "${writing[@]}")
     for kind in swapped file doubled dealt; do damages $kind "${verbs[@]}"; done

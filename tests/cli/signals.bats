@@ -45,6 +45,7 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     same_exports "s whole" "s other"
 }
 
+# bats test_tags=slow
 @test "a map of a graph that was interrupted tells its stage, and no number of rows" {
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 30000 -o - | nystream import r - -q
     nystream graph r g --knn sieve --neighbors 10 -q
@@ -66,6 +67,7 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     [ ! -s out ]
 }
 
+# bats test_tags=slow
 @test "SIGHUP is 129, after a checkpoint that the next run goes on from" {
     big_store
     interrupt HUP 129 s nystream fit s a $slow
@@ -128,6 +130,7 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     ny -0 verify s
 }
 
+# bats test_tags=slow
 @test "a signal that comes again at once, as timeout sends it, is one request" {
     big_store
     for verb in "fit s a" "embed $BATS_FILE_TMPDIR/big.csv -o e.npy --tmpdir ."; do
@@ -229,6 +232,7 @@ END
     same_exports "long.nys --part points" "whole.nys --part points"
 }
 
+# bats test_tags=slow
 @test "bench stops without a report" {
     start nystream bench >out 2>err &
     local pid=$!

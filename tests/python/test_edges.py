@@ -132,7 +132,7 @@ def test_a_matrix_is_taken_and_given_back(tmp_path):
 
 @quick
 def test_maps_are_those_of_the_matrices(tmp_path):
-    half = grid()
+    half = grid(15, 18)
     whole = half + half.T
     store = nystream.open(tmp_path / "g.nys")
     store.graph("g", edges=half)
