@@ -451,6 +451,7 @@ static int find_or_open(struct ny_env **out, struct ny_context *ctx, const char 
             return NY_OK;
         }
         if (!mine && !slot) slot = env;
+        if (!env->process) break; /* slots are filled from the first on: all behind it are free */
     }
     if (!slot)
         return ny_fail(ctx, NY_EBUDGET, "%d stores are open in this process; close one first",
