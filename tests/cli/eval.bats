@@ -2,7 +2,8 @@
 load helper
 
 # Three groups of rows far apart, 40 each, with their labels; a fit of two components.
-groups() {
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
     awk -v OFS=, 'BEGIN { x = 7
         for (i = 0; i < 120; i++) {
             for (j = 0; j < 3; j++) { x = (x * 16807) % 2147483647; v[j] = x / 2147483647 }
@@ -12,6 +13,8 @@ groups() {
     nystream import g.nys g.csv --label-column 4 -q
     nystream fit g.nys f --map pca --approx exact -q
 }
+
+groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 
 @test "three groups are found, whatever is asked for" {
     groups
