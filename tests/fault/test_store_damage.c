@@ -468,24 +468,12 @@ static void run_groups(unsigned first, unsigned groups, unsigned kind_first, uns
     assert_true(total > groups * GROUP / 20); /* not a test of nothing */
 }
 
-TEST(flipped_bits)
+TEST(damage_is_noticed)
 {
     run_groups(0, 20, FLIP, 3);
-}
-
-TEST(broken_pages)
-{
     run_groups(1000, 10, ZERO, 4);
-}
-
-TEST(files_cut_short)
-{
     run_groups(2000, 2, CUT, 1);
-}
-
-TEST(pages_of_another_time_or_store)
-{
-    run_groups(3000, 10, OLD, 2);
+    run_groups(3000, 10, OLD, 2); /* pages of another time, or store */
     run_groups(4000, 1, FOREIGN_FILE, 1);
 }
 
