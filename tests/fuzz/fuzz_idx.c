@@ -1,13 +1,4 @@
 /* IDX files. */
 #include "fuzz/fuzz_reader.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    static const struct ny_reader_options options[] = {
-        {.format = "idx"},
-        {.format = "idx", .nan_drop = true, .dtype = NY_F32},
-    };
-
-    fuzz_reader(data, size, options, sizeof(options) / sizeof(*options));
-    return 0;
-}
+FUZZ_READER({.format = "idx"}, {.format = "idx", .nan_drop = true, .dtype = NY_F32})

@@ -1,14 +1,5 @@
 /* Fuzzes the reader of scipy's .npz files, by rows and by way of the external sort. */
 #include "fuzz/fuzz_reader.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    static const struct ny_reader_options options[] = {
-        {.format = "npz"},
-        {.format = "npz", .nan_drop = true, .dtype = NY_I16},
-        {.format = "npz", .transpose = true, .dtype = NY_F64},
-    };
-
-    fuzz_reader(data, size, options, sizeof(options) / sizeof(*options));
-    return 0;
-}
+FUZZ_READER({.format = "npz"}, {.format = "npz", .nan_drop = true, .dtype = NY_I16},
+            {.format = "npz", .transpose = true, .dtype = NY_F64})

@@ -114,4 +114,14 @@ static inline void fuzz_reader(const uint8_t *data, size_t size,
     }
 }
 
+/* FUZZ_READER(options, …): the fuzzer of a reader that is opened with each of these options. */
+#define FUZZ_READER(...)                                                                           \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                                   \
+    {                                                                                              \
+        static const struct ny_reader_options options[] = {__VA_ARGS__};                           \
+                                                                                                   \
+        fuzz_reader(data, size, options, sizeof(options) / sizeof(*options));                      \
+        return 0;                                                                                  \
+    }
+
 #endif
