@@ -298,3 +298,18 @@ fits_through_kills() {
         kills=$((kills + 1)) wait=$((wait < 930 ? wait + 70 : 999))
     done
 }
+
+# A full update of result map of the shards big: by one process, into alone.npy, and by two that meet,
+# whose words are in said.0 and said.1.
+meet_for_update() {
+    local pids=() i code=
+    cp -r big alone
+    nystream fit alone map --update full -q
+    nystream export alone map -o alone.npy -q
+    for i in 0 1; do
+        nystream fit big map --update full --peers folder:2:meet >"said.$i" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [ "$code" = 0,0, ] || { cat said.*; false; }
+}

@@ -119,16 +119,7 @@ setup_file() {
 
 # bats test_tags=slow
 @test "processes that meet bring a result to a new shard" {
-    local pids=() i code=
-    cp -r big alone
-    nystream fit alone map --update full -q
-    nystream export alone map -o alone.npy -q
-    for i in 0 1; do
-        nystream fit big map --update full --peers folder:2:meet >"said.$i" 2>&1 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 0,0, ] || { cat said.*; false; }
+    meet_for_update
     writes alone.npy "big map"
 }
 

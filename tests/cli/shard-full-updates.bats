@@ -162,17 +162,8 @@ END
 
 # bats test_tags=slow
 @test "processes that meet take rows into the model together" {
-    local pids=() i code=
     grow_shards
-    cp -r big alone
-    nystream fit alone map --update full -q
-    nystream export alone map -o alone.npy -q
-    for i in 0 1; do
-        nystream fit big map --update full --peers folder:2:meet >"said.$i" 2>&1 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 0,0, ] || { cat said.*; false; }
+    meet_for_update
     [ "$(cat said.* | grep -c 'map: 10,716 rows')" = 1 ]
     writes alone.npy "big map"
 }
