@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include "base/memory.h"
-#include "base/guard.h"
 #include "store/ingest_private.h"
 
 int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note)
@@ -68,30 +67,6 @@ int ny_import_notes_drop(struct ny_write *write, uint64_t first)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The next note from row `at` on. */
-struct search {
-    struct ny_snapshot *view;
-    uint64_t at;
-    int code;
-};
-
-static int find_next(void *arg)
-{
-    struct search *s = arg;
-    struct ny_key from = ny_points_key(NY_KIND_IMPORT, s->at);
-    MDB_val key = {from.bytes, from.data}, value;
-    MDB_cursor *cursor;
-    unsigned kind;
-
-    s->code = mdb_cursor_open(s->view->txn, s->view->env->table, &cursor);
-    if (s->code) return NY_OK;
-    s->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    if (!s->code && !(ny_points_key_parse(&key, &kind, &s->at) && kind == NY_KIND_IMPORT))
-        s->code = MDB_NOTFOUND;
-    mdb_cursor_close(cursor);
-    return NY_OK;
-}
-
 /* Reads the note of row `first`; false where it is damaged, or says what cannot be. */
 static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import_note *note,
                       const char **wrong)
@@ -133,21 +108,27 @@ static int add_note(struct ny_imports *imports, struct ny_context *ctx,
 int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong)
 {
     struct ny_store *store = view->store;
-    struct search s = {.view = view};
     struct ny_import_note note;
+    uint64_t at = 0;
     const char *why;
-    int err = NY_OK;
+    int code, err = NY_OK;
 
     *imports = (struct ny_imports){0};
     *wrong = NULL;
     while (!err) {
-        if (ny_guarded(find_next, &s)) {
+        struct ny_key key = ny_points_key(NY_KIND_IMPORT, at);
+        unsigned kind;
+
+        if (ny_snapshot_next(view, &key, &code)) {
             *wrong = "the disk cannot read it";
             return NY_OK;
         }
-        if (s.code == MDB_NOTFOUND) return NY_OK;
-        if (s.code) return ny_env_fail(store->ctx, store->points->path, "read", s.code);
-        if (read_note(view, s.at++, &note, &why))
+        if (code && code != MDB_NOTFOUND)
+            return ny_env_fail(store->ctx, store->points->path, "read", code);
+        if (code || !ny_points_key_parse(&(MDB_val){key.bytes, key.data}, &kind, &at) ||
+            kind != NY_KIND_IMPORT)
+            return NY_OK;
+        if (read_note(view, at++, &note, &why))
             err = add_note(imports, store->ctx, &note);
         else
             *wrong = why;

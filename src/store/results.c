@@ -16,7 +16,6 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "base/guard.h"
 #include "store/store_private.h"
 
 _Static_assert(sizeof(struct ny_header) + NY_CHUNK_BYTES + 16 == (size_t)256 * 4096,
@@ -316,34 +315,6 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-struct step {
-    struct ny_snapshot *view;
-    struct ny_key from; /* the first key of interest */
-    char name[NY_NAME_MAX + 1];
-    int code;
-};
-
-/* The name of the first key that is not below `from`. */
-static int find_name(void *arg)
-{
-    struct step *step = arg;
-    MDB_val key = {step->from.bytes, step->from.data}, value;
-    MDB_cursor *cursor;
-    size_t length;
-
-    step->name[0] = '\0';
-    step->code = mdb_cursor_open(step->view->txn, step->view->env->table, &cursor);
-    if (step->code) return NY_OK;
-    step->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    if (step->code == MDB_SUCCESS) {
-        length = strnlen(key.mv_data, key.mv_size);
-        if (length <= NY_NAME_MAX) memcpy(step->name, key.mv_data, length);
-        step->name[length <= NY_NAME_MAX ? length : 0] = '\0';
-    }
-    mdb_cursor_close(cursor);
-    return NY_OK;
-}
-
 static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1]);
 
 /* The name that follows `name` in any store of a set. */
@@ -369,25 +340,27 @@ static int next_of_all(struct ny_store *set, char name[NY_NAME_MAX + 1])
 /* The name that follows `name`; NY_END after the last. */
 static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
 {
-    struct step step = {.from = {.bytes = strlen(name) + 1}};
-    int end, err;
+    struct ny_key key = {.bytes = strlen(name) + 1};
+    char next[NY_KEY_MAX + 1] = "";
+    struct ny_snapshot *view;
+    int end, err, code;
 
     if (ny_store_set(store)) return next_of_all(store, name);
     if (store->in_memory) return ny_in_memory_next_name(store, name);
-    err = ny_snapshot_begin(&step.view, store, store->results);
+    err = ny_snapshot_begin(&view, store, store->results);
     if (err) return err;
-    memcpy(step.from.data, name, step.from.bytes);
-    step.from.data[step.from.bytes - 1] = 1; /* above every part of `name` */
-    err = ny_guarded(find_name, &step);
-    end = ny_snapshot_end(step.view);
+    memcpy(key.data, name, key.bytes);
+    key.data[key.bytes - 1] = 1; /* above every part of `name` */
+    err = ny_snapshot_next(view, &key, &code);
+    end = ny_snapshot_end(view);
     if (end) return end;
-    if (step.code == MDB_NOTFOUND) return NY_END;
-    if (step.code == ENOMEM)
-        return ny_env_fail(store->ctx, store->results->path, "read", step.code);
-    if (err || step.code || !ny_name_valid(step.name))
+    if (code == MDB_NOTFOUND) return NY_END;
+    if (code == ENOMEM) return ny_env_fail(store->ctx, store->results->path, "read", code);
+    if (!err && !code) memcpy(next, key.data, key.bytes);
+    if (!ny_name_valid(next))
         return ny_damaged(store->ctx, store->results->path, "the list of results is",
                           "it has another form than it should");
-    strcpy(name, step.name);
+    strcpy(name, next);
     return NY_OK;
 }
 

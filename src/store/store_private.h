@@ -250,6 +250,9 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
 /* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn, and an
  * NY_ESTORE about it is forgotten. */
 int ny_snapshot_end(struct ny_snapshot *view);
+/* Makes *key that of the first entry from it on. *code is LMDB's, MDB_NOTFOUND behind the last; a
+ * failure says that the disk cannot read it, and sets no error. */
+int ny_snapshot_next(struct ny_snapshot *view, struct ny_key *key, int *code);
 
 /* The properties that a value must have. */
 struct ny_want {

@@ -10,57 +10,30 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/thread.h"
-#include "base/guard.h"
 #include "store/verify_private.h"
 
 /* ---- results ------------------------------------------------------------------------------- */
-
-struct next_chunk {
-    struct ny_snapshot *view;
-    struct ny_key *key; /* at least; then the chunk's */
-    int code;           /* LMDB's; MDB_NOTFOUND after the last */
-};
-
-/* Finds the first key from next->key on. It runs guarded: a page that the disk cannot read raises
- * SIGBUS. */
-static int find_next(void *arg)
-{
-    struct next_chunk *next = arg;
-    MDB_val key = {next->key->bytes, next->key->data}, value;
-    MDB_cursor *cursor;
-
-    next->code = mdb_cursor_open(next->view->txn, next->view->env->table, &cursor);
-    if (next->code) return NY_OK;
-    next->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    if (!next->code && key.mv_size > NY_KEY_MAX) next->code = MDB_BAD_VALSIZE;
-    if (!next->code) {
-        next->key->bytes = key.mv_size;
-        memcpy(next->key->data, key.mv_data, key.mv_size);
-    }
-    mdb_cursor_close(cursor);
-    return NY_OK;
-}
 
 /* The chunk that is next in turn; NY_END after the last, and where the list of chunks cannot be
  * read on, which is noted. With the lock held. */
 static int take_key(struct ny_verifying *v, struct ny_key *key)
 {
-    struct next_chunk next = {.key = &v->next_key};
-    int end, err;
+    struct ny_snapshot *view;
+    int end, err, code;
 
     if (v->no_more) return NY_END;
-    err = ny_snapshot_begin(&next.view, v->store, v->store->results);
+    err = ny_snapshot_begin(&view, v->store, v->store->results);
     if (err) return err;
-    err = ny_guarded(find_next, &next);
-    end = ny_snapshot_end(next.view);
+    err = ny_snapshot_next(view, &v->next_key, &code);
+    end = ny_snapshot_end(view);
     if (end) return end;
-    if (!err && next.code == ENOMEM)
-        return ny_env_fail(v->store->ctx, v->store->results->path, "read", next.code);
+    if (!err && code == ENOMEM)
+        return ny_env_fail(v->store->ctx, v->store->results->path, "read", code);
     if (err)
         v->broken = "the disk cannot read it";
-    else if (next.code && next.code != MDB_NOTFOUND)
-        v->broken = mdb_strerror(next.code);
-    v->no_more = err || next.code;
+    else if (code && code != MDB_NOTFOUND)
+        v->broken = mdb_strerror(code);
+    v->no_more = err || code;
     if (v->no_more) return NY_END;
     *key = v->next_key;
     v->no_more = v->next_key.bytes == NY_KEY_MAX;

@@ -218,3 +218,37 @@ uint64_t ny_snapshot_checksum(struct ny_snapshot *view, const struct ny_key *key
 
     return ny_guarded(read_header, &g) ? 0 : g.header.checksum;
 }
+
+/* A key that is looked for, and LMDB's code. */
+struct seek {
+    struct ny_snapshot *view;
+    struct ny_key *key;
+    int code;
+};
+
+static int find_next(void *arg)
+{
+    struct seek *seek = arg;
+    MDB_val key = {seek->key->bytes, seek->key->data}, value;
+    MDB_cursor *cursor;
+
+    seek->code = mdb_cursor_open(seek->view->txn, seek->view->env->table, &cursor);
+    if (seek->code) return NY_OK;
+    seek->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (!seek->code && key.mv_size > NY_KEY_MAX) seek->code = MDB_BAD_VALSIZE;
+    if (!seek->code) {
+        seek->key->bytes = key.mv_size;
+        memcpy(seek->key->data, key.mv_data, key.mv_size);
+    }
+    mdb_cursor_close(cursor);
+    return NY_OK;
+}
+
+int ny_snapshot_next(struct ny_snapshot *view, struct ny_key *key, int *code)
+{
+    struct seek seek = {view, key, 0};
+    int err = ny_guarded(find_next, &seek);
+
+    *code = seek.code;
+    return err;
+}
