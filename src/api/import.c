@@ -94,8 +94,6 @@ static void complete_spec(struct ny_import *import, const struct ny_reader *read
     spec->names = table->names;
     spec->indices = ny_import_indices(import, reader);
     spec->source = asked->shuffle || asked->reading.nan_drop || asked->min_values;
-    spec->whole = import->whole;
-    spec->rows_before = import->rows_before;
     spec->preparation = import->there.preparation;
     spec->from = import->from;
     choose_layout(import, table);

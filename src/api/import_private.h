@@ -22,7 +22,7 @@ struct ny_import_repeats {
 /* Says what was asked for. Nothing of it changes once the first source comes. */
 struct ny_import_asked {
     struct ny_reader_options reading; /* its `reading` is --layout */
-    struct ny_ingest_spec spec;       /* what options say of it */
+    struct ny_ingest_spec spec;       /* what options, and the shard, say of it */
     bool rows_typed, values_typed;    /* --rows, --values were given */
     bool shuffle;
     uint64_t seed;
@@ -62,8 +62,6 @@ struct ny_import {
     struct ny_import_asked asked;
     struct ny_store *store;
     struct ny_claim *claim; /* on a shard; NULL: the store is an ordinary one */
-    const char *whole; /* the store in shards that --expect-rows means; NULL: the store itself; */
-    uint64_t rows_before; /* and the rows that it has before those of the shard */
     struct ny_import_there there;
     struct ny_classes *classes; /* of the store and all sources */
     struct ny_ingest_spec spec; /* as asked for, and as the first source is */

@@ -45,8 +45,8 @@ static int choose_last(struct ny_import *import, const char *path, struct ny_cla
     err = ny_shards_complete(shards);
     spec->count = shards->count;
     spec->shard = shards->count - 1;
-    import->whole = path;
-    import->rows_before = shards->shard[spec->shard].first;
+    import->asked.spec.whole = path;
+    import->asked.spec.rows_before = shards->shard[spec->shard].first;
     ny_shards_free(shards);
     return err;
 }
