@@ -139,6 +139,11 @@ points() {
     nystream import t.nys t.csv -q
     nystream import t.nys u.csv --append -q
     [ "$(points t.nys)" = $'1,2\n3,4' ]
+
+    # Those of a new shard are found as in the shards beside it.
+    nystream import s t.csv --shard 0/2 -q
+    nystream import s t.csv u.csv --shard 1/2 -q
+    [ "$(points s)" = $'1,2\n1,2\n3,4' ]
 }
 
 @test "a header of numbers is one where the rows that are there have these names" {
