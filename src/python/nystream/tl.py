@@ -38,8 +38,8 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple,
-                    TypeVar, Union, cast)
+from typing import (Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union,
+                    cast)
 
 import numpy as np
 
@@ -57,28 +57,6 @@ __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
 
 MANY_COLUMNS = 50  # with more, distances are those of principal components, as in scanpy
 
-
-class _Preparation(NamedTuple):
-    """How values are prepared as they are read, and which columns count."""
-
-    rows: Optional[str]
-    values: Optional[str]
-    features: Any
-
-    @property
-    def reading(self) -> Dict[str, Any]:
-        """Options of an append."""
-        return {"rows": self.rows, "values": self.values}
-
-    @property
-    def said(self) -> Dict[str, Any]:
-        """Params of uns that say so."""
-        given = {name: value for name, value in self._asdict().items() if value is not None}
-        return {name: value if isinstance(value, str) else np.asarray(value)
-                for name, value in given.items()}
-
-
-_AS_IT_IS = _Preparation(None, None, None)
 
 # Arguments by the options of the library, and by the parameters of estimators.
 NAMES = {"components": "n_comps", "n_components": "n_comps", "landmarks": "n_landmarks",
@@ -112,22 +90,31 @@ def _checked(function: Function) -> Function:
     return cast(Function, checked)
 
 
+def _said(**given: Any) -> Dict[str, Any]:
+    """Return what params of uns say of arguments; what is None is left out, as files have none."""
+    return {name: value if isinstance(value, (str, int, np.integer)) else np.asarray(value)
+            for name, value in given.items() if value is not None}
+
+
 def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: Dict[str, Any],
-                 prepared: _Preparation = _AS_IT_IS) -> Source:
-    """Return the rows that scanpy would take: those named, few columns of X, or X_pca."""
+                 **prepared: Any) -> Source:
+    """Return the rows that scanpy would take: those named, few columns of X, or X_pca.
+
+    `prepared` has rows, values and features, which say how X is prepared.
+    """
     few = adata.n_vars <= MANY_COLUMNS or n_pcs == 0
     if use_rep == "X" or (use_rep is None and few):
         return Source(_data.unwrap(adata), "X", adata.n_vars, adata.var_names)
     key = use_rep or "X_pca"
-    if prepared.said and (use_rep or key in adata.obsm):
-        name = next(iter(prepared.said))
+    name = next(iter(_said(**prepared)), None)
+    if name and (use_rep or key in adata.obsm):
         raise usage_error(f"{name}= prepares X, but the rows here are those of {key}; give "
                           f"use_rep='X', or {name}= where {key} is made", name)
     if key not in adata.obsm and use_rep is None:
         warnings.warn(f"X has {adata.n_vars} columns, and there is no X_pca: principal components "
                       "are computed first; use_rep='X' takes X itself", NystreamWarning,
                       stacklevel=stack_level())
-        pca(adata, min(n_pcs or 50, adata.n_obs - 1), **prepared._asdict(), **run)
+        pca(adata, min(n_pcs or 50, adata.n_obs - 1), **prepared, **run)
     if key not in adata.obsm:
         raise ValueError(f"use_rep={key!r} is not 'X', and not in adata.obsm, which has "
                          f"{', '.join(adata.obsm) or 'none'}")
@@ -138,12 +125,6 @@ def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: 
     if n_pcs is not None:
         rows = rows.iloc[:, :n_pcs] if hasattr(rows, "iloc") else rows[:, :n_pcs]
     return Source(rows, f"obsm/{key}", rows.shape[1])
-
-
-def _used(use_rep: Optional[str], n_pcs: Optional[int]) -> Dict[str, Any]:
-    """Return what params of uns say of the rows; what is None is left out, as files have none."""
-    said = {"use_rep": use_rep, "n_pcs": n_pcs}
-    return {key: value for key, value in said.items() if value is not None}
 
 
 # ---- principal components ----------------------------------------------------------------------
@@ -181,10 +162,9 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         there = listed(list(map(str, adata.layers))) or "none"
         raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}", "layer")
     features = _genes_by_number(adata, features)
-    prepared = _Preparation(rows, values, features)
     X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
     params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": columns is not None,
-                              **prepared.said}
+                              **_said(rows=rows, values=values, features=features)}
     n, d = X.shape
     if not 1 <= n_comps <= min(n, d):
         raise ValueError(f"n_comps={n_comps} must be between 1 and min(rows, columns)={min(n, d)}")
@@ -196,7 +176,7 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     obsm, uns = key_added or "X_pca", key_added or "pca"
     source = Source(X, "X" if layer is None else f"layers/{layer}", d,
                     adata.var_names if columns is None else adata.var_names[columns])
-    with stored(X, **prepared.reading, **run) as store:
+    with stored(X, rows=rows, values=values, **run) as store:
         result = store.fit("pca", approx="exact", components=n_comps, seed=random_state,
                            features=features, **how)
         Y, eigenvalues, trace = result.embedding[:], result.eigenvalues, result.report["trace"]
@@ -247,19 +227,20 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
 # ---- maps --------------------------------------------------------------------------------------
 
 
-def _map(adata: Any, key: str, use_rep: Optional[str], n_pcs: Optional[int], prepared: _Preparation,
-         run: Dict[str, Any], **options: Any) -> Tuple[Any, Any, Dict[str, Any], Dict[str, Any]]:
+def _map(adata: Any, key: str, use_rep: Optional[str], n_pcs: Optional[int],
+         prepared: Dict[str, Any], run: Dict[str, Any],
+         **options: Any) -> Tuple[Any, Any, Dict[str, Any], Dict[str, Any]]:
     """Return eigenvectors, the trivial one first, eigenvalues, the model and params of uns."""
-    prepared = prepared._replace(features=_genes_by_number(adata, prepared.features))
-    source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
+    prepared["features"] = _genes_by_number(adata, prepared["features"])
+    source = _choose_rows(adata, use_rep, n_pcs, run, **prepared)
     params = {"n_landmarks": options["landmarks"], "random_state": options["seed"],
-              **_used(use_rep, n_pcs), **prepared.said}
+              **_said(use_rep=use_rep, n_pcs=n_pcs, **prepared)}
     options["landmarks"] = min(options["landmarks"], adata.n_obs)
-    if source.rows == "X":
-        options["features"] = prepared.features
-    reading = prepared.reading if source.rows == "X" else {}
-    with stored(source.values, **reading, **run) as store:
-        result = store.fit("map", **options)
+    if source.rows != "X":
+        prepared = {"features": None}
+    features = prepared.pop("features")
+    with stored(source.values, **prepared, **run) as store:
+        result = store.fit("map", features=features, **options)
         return (result.eigenvectors[:], result.eigenvalues,
                 keep_model(adata, result, key, source), params)
 
@@ -294,8 +275,9 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
     """
     key = key_added or "X_spectral"
     vectors, eigenvalues, model, params = _map(
-        adata, key, use_rep, n_pcs, _Preparation(rows, values, features), run, map="laplacian",
-        components=n_comps, gamma=gamma, landmarks=n_landmarks, seed=random_state)
+        adata, key, use_rep, n_pcs, {"rows": rows, "values": values, "features": features}, run,
+        map="laplacian", components=n_comps, gamma=gamma, landmarks=n_landmarks,
+        seed=random_state)
     adata.obsm[key] = vectors[:, 1:]
     adata.uns[key_added or "spectral"] = {"eigenvalues": eigenvalues, "model": model,
                                           "params": {"n_comps": n_comps, **params}}
@@ -322,9 +304,9 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
     if n_comps < 2:
         raise ValueError(f"n_comps={n_comps} is below 2, and the first component is constant")
     vectors, eigenvalues, model, params = _map(
-        adata, "X_diffmap", use_rep, n_pcs, _Preparation(rows, values, features), run,
-        map="diffusion", components=n_comps - 1, gamma=gamma, landmarks=n_landmarks,
-        seed=random_state)
+        adata, "X_diffmap", use_rep, n_pcs,
+        {"rows": rows, "values": values, "features": features}, run, map="diffusion",
+        components=n_comps - 1, gamma=gamma, landmarks=n_landmarks, seed=random_state)
     adata.obsm["X_diffmap"] = vectors
     adata.uns["diffmap_evals"] = eigenvalues
     adata.uns["diffmap"] = {"params": params, "model": {**model, "divide": eigenvalues[1:]}}
@@ -380,7 +362,7 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     adata.uns[key_added or "neighbors"] = {
         "connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances",
         "params": {"n_neighbors": n_neighbors, "method": "umap", "metric": metric,
-                   "random_state": random_state, **_used(use_rep, n_pcs)}}
+                   "random_state": random_state, **_said(use_rep=use_rep, n_pcs=n_pcs)}}
 
 
 # ---- clusters, and new cells -------------------------------------------------------------------
