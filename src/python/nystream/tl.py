@@ -162,14 +162,15 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         there = listed(list(map(str, adata.layers))) or "none"
         raise usage_error(f"layer={layer!r} is not in adata.layers, which has {there}", "layer")
     features = _genes_by_number(adata, features)
-    X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
+    whole = _data.unwrap(adata if layer is None else adata.layers[layer])
+    X, columns = _genes_of_pca(adata, layer, whole, use_highly_variable, features)
     params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": columns is not None,
                               **_said(rows=rows, values=values, features=features)}
     n, d = X.shape
     if not 1 <= n_comps <= min(n, d):
         raise ValueError(f"n_comps={n_comps} must be between 1 and min(rows, columns)={min(n, d)}")
     if rows is not None and columns is not None:  # the sum or length is that of all genes
-        X, features, columns = _matrix_of(adata, layer), columns, None
+        X, features, columns = whole, columns, None
         d = adata.n_vars
     wide = d > n and not _data.is_sparse(X)  # whose columns have a larger scatter matrix than K
     how = {"map": "kpca", "kernel": "linear"} if wide else {"map": "pca"}
@@ -196,14 +197,9 @@ def _genes_by_number(adata: Any, features: Any) -> Any:
     return features_of(features, lambda: list(adata.var_names), lambda: int(adata.n_vars))
 
 
-def _matrix_of(adata: Any, layer: Optional[str]) -> Any:
-    """Return X, or a layer in its place."""
-    return _data.unwrap(adata if layer is None else adata.layers[layer])
-
-
-def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optional[bool],
+def _genes_of_pca(adata: Any, layer: Optional[str], X: Any, use_highly_variable: Optional[bool],
                   features: Any) -> Tuple[Any, Any]:
-    """Return the matrix of the chosen genes, and their numbers; None: all of them."""
+    """Return the chosen genes of X or a layer, the matrix X, and their numbers; None: all."""
     if use_highly_variable and features is not None:
         raise usage_error("features= chooses genes, and so does use_highly_variable=True; give one "
                           "of them", "features")
@@ -211,7 +207,6 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
         raise ValueError("use_highly_variable=True needs adata.var['highly_variable']")
     if use_highly_variable is None:
         use_highly_variable = "highly_variable" in adata.var and features is None
-    X = _matrix_of(adata, layer)
     if not use_highly_variable:
         return X, None
     if not adata.var["highly_variable"].isin([True, False]).all():
