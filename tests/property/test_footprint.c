@@ -101,16 +101,14 @@ static void stop(void)
 
 static void import(const char *path, size_t rows, size_t d)
 {
-    float *values = malloc(rows * d * sizeof(float));
+    float *values = lend(rows * d * sizeof(float));
     struct ny_context *ctx;
 
-    assert_non_null(values);
     for (size_t i = 0; i < rows * d; i++)
         values[i] = (float)ny_hash01(3, NY_STREAM_DATA, i);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_append_rows(ctx, path, values, rows, d, NULL), NY_OK);
     ny_context_free(ctx);
-    free(values);
 }
 
 static json_t *json_of(struct ny_report *report)
@@ -319,7 +317,7 @@ TEST(the_plan_of_landmarks_from_memory)
 
     for (size_t s = 0; s < 4; s++) {
         size_t rows = shapes[s / 2].rows, d = shapes[s / 2].d, m = shapes[s / 2].m;
-        double *values = malloc(m * d * sizeof(*values));
+        double *values = lend(m * d * sizeof(*values));
         const struct ny_table points = {.struct_bytes = sizeof(points),
                                         .dtype = NY_F64,
                                         .rows = m,
@@ -327,7 +325,6 @@ TEST(the_plan_of_landmarks_from_memory)
                                         .values = values};
         char path[200];
 
-        assert_non_null(values);
         snprintf(path, sizeof(path), "%s/given-%zu.nys", directory, d);
         if (s % 2 == 0) import(path, rows, d);
         for (size_t i = 0; i < m * d; i++) { /* values of f32, then of f64 alone */
@@ -342,7 +339,6 @@ TEST(the_plan_of_landmarks_from_memory)
             refuse(&wide[i], path, least);
         }
         given_points = NULL;
-        free(values);
     }
 }
 

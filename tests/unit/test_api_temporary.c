@@ -77,7 +77,7 @@ TEST(results_go_to_another_context)
     assert_int_equal(bytes, 0);
     fit(in.ctx, name, wanted);
     ok(ny_results_image(in.ctx, name, NULL, &bytes));
-    image = malloc(bytes);
+    image = lend(bytes);
     ok(ny_results_image(in.ctx, name, image, &again));
     assert_int_equal(again, bytes);
     ok(ny_context_new(&other));
@@ -94,7 +94,6 @@ TEST(results_go_to_another_context)
     fails(NY_ESTORE, ny_results_load(other, name, image, bytes));
     in.ctx = ctx;
     ny_context_free(other);
-    free(image);
 }
 
 /* A message about rows that nothing keeps says what makes them again. */

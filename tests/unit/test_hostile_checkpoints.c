@@ -274,10 +274,10 @@ TEST(pairs_without_a_row_are_no_bridges)
         size_t rooms = 2 * (ny_field_count(json_object_get(done, "report"), "bridges", 0) + 1);
         struct forgery forgery = {.stage = "graph", .part = "joins", .units = ROWS, .more = more,
                                   .bytes = rooms * sizeof(*pairs)};
-        struct ny_bridge *image = calloc(rooms, sizeof(*image));
+        struct ny_bridge *image = lend(rooms * sizeof(*image));
         struct ny_store *store;
 
-        assert_true(image && rooms > 2);
+        assert_true(rooms > 2);
         for (size_t k = 0; k < rooms; k++)
             image[k] = pairs[i];
         assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
@@ -286,7 +286,6 @@ TEST(pairs_without_a_row_are_no_bridges)
         ny_store_close(store);
         if (run(graph) != NY_ENUMERIC) fail_msg("%zu: %s", i, ny_context_message(in.ctx));
         assert_int_equal(ny_memory_used(in.ctx), 0);
-        free(image);
     }
 }
 
@@ -314,9 +313,8 @@ TEST(selections_that_cannot_be_under_way_are_refused)
         {FIT "select=rpcholesky", {12, 12}, {1ULL << 31, 1ULL << 31}},
     };
     const size_t refused = sizeof(cases) / sizeof(cases[0]) - 2;
-    uint64_t *image = malloc(ROOM);
+    uint64_t *image = lend(ROOM);
 
-    assert_non_null(image);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ny_chunk chunk = {.data = image, .capacity = ROOM};
         struct forgery forgery = {.stage = "select", .part = "select"};
@@ -342,7 +340,6 @@ TEST(selections_that_cannot_be_under_way_are_refused)
         }
         ny_store_close(store);
     }
-    free(image);
 }
 
 /* ---- records -------------------------------------------------------------------------------- */

@@ -143,15 +143,13 @@ static void put_model_of_others(json_t *record, size_t columns, const char *opti
     other = make(options);
     bytes = (size_t)ny_field_count(other, "model_bytes", 0);
     json_decref(other);
-    image = malloc(bytes);
-    assert_non_null(image);
+    image = lend(bytes);
     assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
     assert_int_equal(ny_blob_get(store, "r", "model", image, bytes), NY_OK);
     ny_store_close(store);
     case_remove(in.store);
     strcpy(in.store, whole);
     put("model", image, bytes);
-    free(image);
     ny_field_set_count(record, "model_bytes", bytes);
 }
 
@@ -235,9 +233,8 @@ TEST(points_of_other_columns_are_refused)
     static const double values[SLOTS] = {1, 2};
     const uint32_t good[SLOTS] = {0, 2};
     size_t bytes = ny_row_bytes(NY_F64, COLUMNS, SLOTS);
-    char *rows = calloc(GIVEN, bytes), whole[sizeof(in.store)];
+    char *rows = lend_zeros(GIVEN * bytes), whole[sizeof(in.store)];
 
-    assert_non_null(rows);
     strcpy(whole, in.store);
     snprintf(in.store, sizeof(in.store), "%s/sparse.nys", in.folder);
     json_decref(fit_points());
@@ -254,7 +251,6 @@ TEST(points_of_other_columns_are_refused)
     }
     case_remove(in.store);
     strcpy(in.store, whole);
-    free(rows);
 }
 
 TEST(points_that_the_record_does_not_count_are_refused)

@@ -95,7 +95,7 @@ static json_t *data_of(const char *page)
 static unsigned char *decode(const char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char *out = calloc(strlen(text) + 3, 1), *at = out;
+    unsigned char *out = lend(strlen(text) + 3), *at = out;
 
     for (; *text && *text != '='; text += 4, at += 3) {
         unsigned word = 0;
@@ -120,7 +120,7 @@ static const char *text_at(const json_t *object, const char *key)
 
 TEST(test_data)
 {
-    float *y = malloc(ROWS * 3 * sizeof(float));
+    float *y = lend(ROWS * 3 * sizeof(float));
     char *page;
     json_t *data, *component;
 
@@ -139,7 +139,6 @@ TEST(test_data)
             assert_true(rows[i] == (double)i);
             assert_true(values[i] == (double)y[3 * i + k]);
         }
-        free(values);
     }
     json_t *tint = json_array_get(json_object_get(data, "tints"), 0);
     uint16_t *codes = (void *)decode(text_at(tint, "codes"));
@@ -151,9 +150,6 @@ TEST(test_data)
 
         assert_int_equal(strncmp(name, evil[i % EVIL], 4), 0);
     }
-    free(codes);
-    free(rows);
-    free(y);
     json_decref(data);
     free(page);
 }
@@ -175,7 +171,6 @@ TEST(test_images)
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
             assert_int_equal(grey[i * COLUMNS + j], (int)value_of(i, j));
-    free(grey);
     json_decref(data);
     free(page);
     page = report("image", "none");
@@ -266,7 +261,6 @@ TEST(test_markup)
         assert_int_equal(text.used, (bytes + 2) / 3 * 4);
         back = decode(text.at);
         assert_memory_equal(back, all, bytes);
-        free(back);
     }
     ny_put_base64(&sink, all, 256); /* too much: it fails once, and stays failed */
     assert_int_equal(sink.err, NY_EIO);
