@@ -319,7 +319,7 @@ papers papers-quick:
 	  nice data-tools/papers/$$paper $(PAPERS_FLAGS) -o $(BUILD)/papers || failed=1; done; \
 	  data-tools/papers/page $(BUILD)/papers $(BUILD)/papers.html && [ -z "$$failed" ]
 
-# check is what a change is tried with, in three minutes; what takes long runs with the faults: tests
+# check is what a change is tried with, in two minutes; what takes long runs with the faults: tests
 # of the command line with the tag slow, and these programs.
 SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  property/test_certificate property/test_component_errors property/test_contract_crossed \
@@ -338,13 +338,13 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/, \
                  unit/test_spectral_restarted unit/test_store_ingest unit/test_whole_kernel_product)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults power_cut store_damage) \
-                $(addprefix $(BUILD)/tests/property/test_,component_errors small_values)
+                $(BUILD)/tests/property/test_component_errors
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_POWER_CUTS=40
 # A library of a sanitizer is not loaded into Python.
 PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 
-check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) $(NEEDED_BY_MPI) ## the tests, in three minutes: units, properties, the command, some faults
+check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) $(NEEDED_BY_MPI) ## the tests, in two minutes: units, properties, the command, some faults
 	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS) $(MPI_TESTS) $(if $(PYTHON_TESTS),tests/python)
 
 check-python: all ## all tests of the Python package, by Debian's python3 (data-tools/setup python)

@@ -146,14 +146,14 @@ landmarks() {
 
 @test "--trace-error is what the certificate says, with landmarks to spare by a quarter at most" {
     rows
-    ny -0 fit s a --trace-error 5% --gamma 0.5
+    ny -0 fit s a --trace-error 5% --gamma 0.2
     error=$(field "$(nystream info s a --json)" trace_error)
     awk -v e="$error" 'BEGIN {exit !(e <= 0.05)}'
-    ny fit s b --gamma 0.5 --landmarks $(($(landmarks a) * 3 / 4)) -q
+    ny fit s b --gamma 0.2 --landmarks $(($(landmarks a) * 3 / 4)) -q
     error=$(field "$(nystream info s b --json)" trace_error)
     awk -v e="$error" 'BEGIN {exit !(e > 0.05)}'
     ny -2 fit s c --trace-error 5% --accuracy 1%
-    ny plan s --trace-error 5% --gamma 0.5
+    ny plan s --trace-error 5% --gamma 0.2
     prints "5 %: about"
 }
 

@@ -115,6 +115,7 @@ at_least() {
     rm -r wide.nys wide.npy
 }
 
+# bats test_tags=slow
 @test "verify, info, list, select and embed keep 48 MiB" {
     local budget=$((48 << 20)) json
     within $budget nystream verify "$files/more.nys" --memory $budget
@@ -142,6 +143,7 @@ at_least() {
     ny -0 embed "$files/few.npy" -o e.npy --memory "$least" -q
 }
 
+# bats test_tags=slow
 @test "transform names the budget that works, once" {
     npy_u8 3000 200 >x.npy
     nystream import s.nys x.npy -q
