@@ -84,7 +84,7 @@ int ny_ingest_names_take(struct ny_ingest *ingest, size_t count)
     return err;
 }
 
-int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
+void ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
 {
     struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + NY_KIND_NAMES];
     size_t rows = (size_t)ingest->block_rows, left = ingest->filled - index * rows;
@@ -96,7 +96,6 @@ int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
 
     frame.raw_bytes = (uint32_t)block_of(ingest, index, &text);
     *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names.room.at);
-    return NY_OK;
 }
 
 void ny_ingest_names_drop(struct ny_ingest *ingest, size_t blocks)

@@ -69,8 +69,8 @@ int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
         struct ny_key key = ny_points_key(kind | flag, number);
 
         if (!ingest->has[kind]) continue;
-        if (kind == NY_KIND_NAMES) err = ny_ingest_names_pack(ingest, index);
-        if (!err) err = ny_ingest_put_packed(ingest, &key, packed);
+        if (kind == NY_KIND_NAMES) ny_ingest_names_pack(ingest, index);
+        err = ny_ingest_put_packed(ingest, &key, packed);
     }
     return err;
 }

@@ -169,7 +169,7 @@ int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes);
  * rows before. */
 int ny_ingest_names_take(struct ny_ingest *ingest, size_t count);
 /* Packs the names of block `index` of the buffer, into the one room that there is for names. */
-int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index);
+void ny_ingest_names_pack(struct ny_ingest *ingest, size_t index);
 /* Drops the names of the first `blocks` blocks of the buffer. */
 void ny_ingest_names_drop(struct ny_ingest *ingest, size_t blocks);
 /* Loads the names of an unfinished block, under its key; as ny_names_read(). */
