@@ -129,17 +129,13 @@ class KernelPCA(ChunkedEmbedder, estimators.KernelPCA):
         self.landmarks_ = result.landmarks  # points, chosen or given
 
 
-def _sum_columns(rows: Any) -> Any:
-    return np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel()
-
-
 class ChunkedAxes(ChunkedEmbedder, estimators.AxesEmbedder):
     """Base of those whose components are directions: inverse_transform() is lazy, too."""
 
     _keep_means: Callable[[Any, Any], None]  # takes a solution, means of columns
 
     def _fit_chunks(self, fit: Any, dtype: str) -> None:
-        sums = delayed(sum)([delayed(_sum_columns)(block) for block in dask._blocks(fit.X)])
+        sums = delayed(sum)([delayed(dask._sum_columns)(block) for block in dask._blocks(fit.X)])
         model, sums = compute(fit.task(dtype, count_threads(self.n_jobs)), sums)
         solution: Any = Solution(model, None)
         self._keep_means(solution, sums / solution.report["n"])

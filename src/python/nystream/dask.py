@@ -207,6 +207,10 @@ def _draw(rows: Any, share: float, seed: List[int]) -> Any:
     return rows[random.permutation(n)[:int(share * n + random.random())]]
 
 
+def _sum_columns(rows: Any) -> Any:
+    return np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel()
+
+
 def _workers() -> Tuple[int, int]:
     """Return the number of workers, and the most CPUs of one; without a cluster it has all."""
     try:
