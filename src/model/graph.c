@@ -21,11 +21,24 @@
 /* Edges whose bytes a size can tell, with what is made of them. */
 static const uint64_t edges_most = (uint64_t)1 << 48;
 
+/* Returns the facts of another graph; one from elsewhere has none about a search of neighbours. */
+static struct ny_state_graph facts_of(const struct ny_state_graph *own, struct ny_record of_graph)
+{
+    struct ny_state_graph facts = ny_state_of(of_graph).graph;
+
+    if (!facts.edge_values) return facts;
+    facts.neighbors = own->neighbors;
+    facts.neighbors_stored = own->neighbors_stored;
+    facts.knn = own->knn;
+    facts.metric = own->metric;
+    return facts;
+}
+
 void ny_graph_facts_adopt(struct ny_job *job, struct ny_record of_graph)
 {
     struct ny_record record = job->record;
 
-    job->state.graph = ny_state_of(of_graph).graph;
+    job->state.graph = facts_of(&job->state.graph, of_graph);
     for (int list = NY_LIST_RECALL_INTERVAL; list <= NY_LIST_SWEEP; list++) {
         size_t count = of_graph.ops->count(of_graph, (enum ny_list)list);
 

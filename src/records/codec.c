@@ -191,12 +191,15 @@ void ny_codec_begin_list(struct ny_record record, enum ny_list list)
     ny_field_set_json(object_of(record, list), place[list].key, json_array());
 }
 
-/* Appends a figure to the table of components for numbers of neighbours; the first of a line begins
- * it. */
+/* The figures of a line of the table of components for numbers of neighbours. */
+static const char *const swept[NY_SWEEP_FIGURES] = {"neighbors", "distance_limit", "components",
+                                                    "largest_share"};
+
+/* Appends a figure to that table; the first of a line begins it. Every second one is a count, but
+ * for what others may have written in its place. */
 static void append_swept(json_t *table, double number)
 {
-    static const char *const keys[NY_SWEEP_FIGURES] = {"neighbors", "distance_limit", "components",
-                                                       "largest_share"};
+    const double counts = 9e18; /* that JSON has */
     json_t *line = json_array_get(table, json_array_size(table) - 1);
     size_t at = json_object_size(line);
 
@@ -205,10 +208,10 @@ static void append_swept(json_t *table, double number)
         line = json_array_get(table, json_array_size(table) - 1);
         at = 0;
     }
-    if (at % 2)
-        ny_field_set_number(line, keys[at], number);
+    if (at % 2 == 0 && number >= 0 && number < counts)
+        ny_field_set_count(line, swept[at], (uint64_t)number);
     else
-        ny_field_set_count(line, keys[at], (uint64_t)number);
+        ny_field_set_number(line, swept[at], number);
 }
 
 void ny_codec_append(struct ny_record record, enum ny_list list, double number)
@@ -221,12 +224,17 @@ void ny_codec_append(struct ny_record record, enum ny_list list, double number)
 
 size_t ny_codec_count(struct ny_record record, enum ny_list list)
 {
-    return json_array_size(list_of(record, list));
+    size_t count = json_array_size(list_of(record, list));
+
+    return list == NY_LIST_SWEEP ? NY_SWEEP_FIGURES * count : count;
 }
 
 double ny_codec_at(struct ny_record record, enum ny_list list, size_t k)
 {
-    const json_t *number = json_array_get(list_of(record, list), k);
+    const json_t *numbers = list_of(record, list), *number;
 
+    number = list == NY_LIST_SWEEP ? json_object_get(json_array_get(numbers, k / NY_SWEEP_FIGURES),
+                                                     swept[k % NY_SWEEP_FIGURES])
+                                   : json_array_get(numbers, k);
     return json_is_number(number) ? json_number_value(number) : NAN;
 }

@@ -85,6 +85,8 @@ refused() {
     prints "$(printf '1\t1')"
     ny -0 fit g.nys iso --map isomap --graph g --landmarks 60 --json
     [ "$(field "$output" embedded)" = 600 ]
+    # It has no neighbours that were looked for, as which no others are told.
+    fields neighbors=0 neighbors_stored=0 knn=auto metric=euclidean entries=1150
     ny -0 fit g.nys eig --map eigenmaps --graph g
     ny -0 fit g.nys dif --map diffusion --graph g --time 2
     [ "$(shown "g.nys iso" | wc -l)" = 600 ]

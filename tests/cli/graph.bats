@@ -179,6 +179,11 @@ line() {
     says "neighbors  limit      components" "1  none                2   50" "4  none                1   100"
     says "4  10                  3   50"
     [ "$(shown "line.nys s --part neighbors" | head -1)" = 1,2 ]
+    # A map of it has the same table.
+    table=$(nystream info line.nys s --json | sed -n '/"sweep": \[/,/]/p' | tr -d ' ')
+    [[ $table == *'"components":3'* ]]
+    ny -0 fit line.nys map --map isomap --graph s --landmarks 3 --components 1 --largest -q
+    [ "$(nystream info line.nys map --json | sed -n '/"sweep": \[/,/]/p' | tr -d ' ')" = "$table" ]
 }
 
 @test "bytes, floats and sparse rows have the same neighbours" {

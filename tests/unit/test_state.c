@@ -124,3 +124,30 @@ TEST(test_texts)
             "\"near\"},"
             "\"sums\":{\"precision\":\"f32\"}}");
 }
+
+/* A list has as many numbers as were appended, also where JSON has them as a table; what others
+ * have written there is not known. */
+TEST(test_lists)
+{
+    static const double figures[] = {3, NAN, 2, 0.75, 5, 1.5, 1, 1};
+    OWNED(json_t) *json = record_of("{\"kind\":\"graph\",\"checkpoint\":{},\"report\":{}}");
+    const struct ny_record record = ny_record_of(json);
+    char *text;
+
+    ny_codec_begin_list(record, NY_LIST_SWEEP);
+    for (size_t k = 0; k < 8; k++)
+        ny_codec_append(record, NY_LIST_SWEEP, figures[k]);
+    assert_int_equal(ny_codec_count(record, NY_LIST_SWEEP), 8);
+    for (size_t k = 0; k < 8; k++) {
+        double number = ny_codec_at(record, NY_LIST_SWEEP, k);
+
+        assert_true(number == figures[k] || (isnan(number) && isnan(figures[k])));
+    }
+    ny_codec_begin_list(record, NY_LIST_SWEEP);
+    for (size_t k = 0; k < 4; k++)
+        ny_codec_append(record, NY_LIST_SWEEP, k == 2 ? -1 : NAN);
+    text = json_dumps(json_object_get(json_object_get(json, "report"), "sweep"), JSON_COMPACT);
+    assert_string_equal(text, "[{\"neighbors\":null,\"distance_limit\":null,\"components\":-1.0,"
+                              "\"largest_share\":null}]");
+    free(text);
+}
