@@ -83,7 +83,7 @@ uint64_t ny_record_fitted(struct ny_record record)
 uint64_t ny_record_selected(struct ny_record record)
 {
     const struct ny_state state = ny_state_of(record);
-    uint64_t n = state.report.n + (state.sharded.there ? state.sharded.first : 0);
+    uint64_t n = state.report.n + (state.sharded.first == NY_NONE ? 0 : state.sharded.first);
 
     /* a fit has looked at the rows of all shards */
     return state.record.selected < n ? state.record.selected : n;

@@ -31,7 +31,7 @@ static void keep_largest(struct ny_fit *fit, double share)
     if (isnan(share) || share <= state->report.drift_largest) return;
     state->report.drift_largest = share;
     state->report.drift_largest_first =
-        (state->sharded.there ? state->sharded.first : 0) + state->update.rows;
+        (state->sharded.first == NY_NONE ? 0 : state->sharded.first) + state->update.rows;
     state->report.drift_largest_rows = fit->job.points.n - state->update.rows;
 }
 

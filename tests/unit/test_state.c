@@ -151,3 +151,30 @@ TEST(test_lists)
                               "\"largest_share\":null}]");
     free(text);
 }
+
+/* The rows of a fit are those that its selection has looked at, of all shards; one that is not the
+ * last has no others behind them. */
+TEST(test_rows_of_the_fit)
+{
+    static const struct {
+        const char *text;
+        uint64_t fitted, selected;
+    } cases[] = {
+        {"{\"report\":{\"n\":9}}", 9, 9},
+        {"{\"selected\":7,\"report\":{\"n\":9}}", 7, 7},
+        {"{\"selected\":15,\"sharded\":{\"shard\":0,\"shards\":2,\"first\":0,\"rows\":20},"
+         "\"report\":{\"n\":9}}",
+         20, 9},
+        {"{\"selected\":15,\"sharded\":{\"shard\":1,\"shards\":2,\"first\":9,\"rows\":20},"
+         "\"report\":{\"n\":11}}",
+         15, 15},
+        {"{\"sharded\":{\"rows\":20},\"report\":{\"n\":9}}", 20, 9},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        OWNED(json_t) *record = record_of(cases[i].text);
+
+        assert_int_equal(ny_record_fitted(ny_record_of(record)), cases[i].fitted);
+        assert_int_equal(ny_record_selected(ny_record_of(record)), cases[i].selected);
+    }
+}
