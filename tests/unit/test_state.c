@@ -1,4 +1,5 @@
 /* records/codec.c: a state is what the record says, and a record is changed where the state is. */
+#include "model/graph.h"
 #include "records/record.h"
 #include "support/test.h"
 
@@ -177,4 +178,98 @@ TEST(test_rows_of_the_fit)
         assert_int_equal(ny_record_fitted(ny_record_of(record)), cases[i].fitted);
         assert_int_equal(ny_record_selected(ny_record_of(record)), cases[i].selected);
     }
+}
+
+/* Seconds and bytes of stages are under their names; an answer is yes, no, or none. */
+TEST(test_stages_and_answers)
+{
+    OWNED(json_t) *record = record_of("{\"sharded\":{\"same_bytes_as_one\":false},\"report\":{"
+                                      "\"stages\":{},\"stage_memory_bytes\":{}}}");
+    struct ny_state now = ny_state_of(ny_record_of(record));
+
+    assert_true(now.sharded.same_bytes_as_one == 0);
+    now.sharded.same_bytes_as_one = 1;
+    now.stage_s[NY_STAGE_SOLVE] = 1.5;
+    now.stage_bytes[NY_STAGE_PROJECT] = 64;
+    puts_as(&now, record,
+            "{\"sharded\":{\"same_bytes_as_one\":true},\"report\":{\"stages\":{\"solve\":1.5},"
+            "\"stage_memory_bytes\":{\"project\":64}}}");
+    assert_true(now.sharded.same_bytes_as_one == 1);
+    now = ny_state_of(ny_record_of(record));
+    assert_true(now.stage_s[NY_STAGE_SOLVE] == 1.5 && now.stage_bytes[NY_STAGE_PROJECT] == 64);
+}
+
+/* The components of a fit are not those of a graph. */
+TEST(test_no_graph)
+{
+    OWNED(json_t) *record = record_of("{\"kind\":\"fit\",\"report\":{\"components\":3}}");
+    const struct ny_state now = ny_state_of(ny_record_of(record));
+
+    assert_false(now.graph.there);
+    assert_true(now.graph.components == NY_NONE && now.facts.components == 3);
+}
+
+TEST(test_stored_graph)
+{
+    OWNED(json_t) *record = record_of(
+        "{\"kind\":\"graph\",\"options\":{\"mutual\":\"yes\"},\"report\":{\"n\":9,\"edges\":20,"
+        "\"largest\":5,\"largest_edges\":7,\"neighbors\":3,\"neighbors_stored\":4,"
+        "\"bridges\":2}}");
+    const struct ny_keep keep = {0};
+    struct ny_stored_graph graph;
+
+    assert_true(ny_stored_graph_of(&graph, NULL, &keep, ny_record_of(record)));
+    assert_true(graph.mutual && !graph.given && isinf(graph.limit));
+    assert_true(graph.n == 9 && graph.largest == 5 && graph.largest_edges == 7);
+    assert_true(graph.neighbors == 3 && graph.stored == 4 && graph.bridges == 2);
+}
+
+/* Facts that both graphs have are to be the same ones. */
+TEST(test_graphs_agree)
+{
+    struct ny_state_graph one = ny_state_none().graph, other;
+
+    one.edges = 5;
+    one.distance_limit = 2;
+    one.metric = "cosine";
+    other = one;
+    other.degree_max = 3;
+    assert_true(ny_graph_facts_agree(&one, &other));
+    other.edges = 6;
+    assert_false(ny_graph_facts_agree(&one, &other));
+    other = one;
+    other.distance_limit = NAN;
+    assert_false(ny_graph_facts_agree(&one, &other));
+    other = one;
+    other.metric = "euclidean";
+    assert_false(ny_graph_facts_agree(&one, &other));
+}
+
+TEST(test_adopted_graph)
+{
+    OWNED(json_t) *of_graph = record_of("{\"kind\":\"graph\",\"report\":{\"knn\":\"sieve\","
+                                        "\"recall\":0.5,\"recall_interval\":[0.25,0.75]}}");
+    OWNED(json_t) *record = record_of("{\"kind\":\"fit\",\"report\":{\"graph\":{}}}");
+    struct ny_job job = {.record = ny_record_of(record)};
+
+    job.state = ny_state_of(job.record);
+    ny_graph_facts_adopt(&job, ny_record_of(of_graph));
+    puts_as(&job.state, record,
+            "{\"kind\":\"fit\",\"report\":{\"graph\":{\"recall_interval\":[0.25,0.75],"
+            "\"knn\":\"sieve\",\"recall\":0.5}}}");
+}
+
+/* An update is another record of the same fit, which goes on with those before it alone. */
+TEST(test_generations)
+{
+    OWNED(json_t) *fit = record_of("{\"id\":\"a\",\"report\":{}}");
+    OWNED(json_t) *update = record_of("{\"id\":\"a\",\"generation\":1,\"report\":{}}");
+    OWNED(json_t) *other = record_of("{\"id\":\"b\",\"generation\":1,\"report\":{}}");
+    const struct ny_record one = ny_record_of(fit), next = ny_record_of(update);
+
+    assert_true(ny_record_same(one, one));
+    assert_false(ny_record_same(one, next) || ny_record_same(next, ny_record_of(other)));
+    assert_true(ny_record_continues(next, one));
+    assert_false(ny_record_continues(one, next) || ny_record_continues(one, one) ||
+                 ny_record_continues(ny_record_of(other), one));
 }
