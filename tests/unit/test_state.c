@@ -1,5 +1,7 @@
 /* records/codec.c: a state is what the record says, and a record is changed where the state is. */
 #include "model/graph.h"
+#include "model/model.h"
+#include "nystream.h"
 #include "records/record.h"
 #include "support/test.h"
 
@@ -272,4 +274,43 @@ TEST(test_generations)
     assert_true(ny_record_continues(next, one));
     assert_false(ny_record_continues(one, next) || ny_record_continues(one, one) ||
                  ny_record_continues(ny_record_of(other), one));
+}
+
+/* Factors of coordinates are as many as these are, or none. */
+TEST(test_factors)
+{
+    OWNED(json_t) *record = record_of("{\"coordinates\":{\"pairs\":3,\"skip\":1,\"scale\":[2,3]},"
+                                      "\"report\":{\"components\":3}}");
+    json_t *scale = json_object_get(json_object_get(record, "coordinates"), "scale");
+    struct ny_coordinates how;
+    struct ny_context *ctx;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_coordinates_parse(&how, ctx, ny_record_of(record)), NY_OK);
+    assert_true(how.pairs == 3 && how.skip == 1 && how.scale[0] == 2 && how.scale[1] == 3);
+    ny_coordinates_release(&how, ctx);
+    json_array_remove(scale, 1);
+    assert_int_equal(ny_coordinates_parse(&how, ctx, ny_record_of(record)), NY_ESTORE);
+    ny_context_free(ctx);
+}
+
+/* The model of a fit has its errors; one of all of K leaves nothing of the trace out. */
+TEST(test_errors_of_a_model)
+{
+    OWNED(json_t) *record =
+        record_of("{\"report\":{\"eigenvalues\":[4,2],\"component_errors\":[0.5,null],"
+                  "\"component_errors_se\":[0.25,0.125],\"trace_error\":0.75}}");
+    struct ny_model model = {.p = 2};
+
+    assert_int_equal(ny_context_new(&model.ctx), NY_OK);
+    model.own.ctx = model.ctx;
+    assert_int_equal(ny_model_take_errors(&model, ny_record_of(record)), NY_OK);
+    assert_true(model.found[0] == 4 && model.found[2] == 0.5 && isnan(model.found[3]));
+    assert_true(model.found[4] == 0.25 && model.found[5] == 0.125);
+    assert_true(ny_model_trace_error(&model) == 0.75);
+    json_object_set_new(json_object_get(record, "report"), "approx", json_string("exact"));
+    assert_int_equal(ny_model_take_errors(&model, ny_record_of(record)), NY_OK);
+    assert_true(isnan(ny_model_trace_error(&model)));
+    ny_layout_free(&model.own);
+    ny_context_free(model.ctx);
 }
