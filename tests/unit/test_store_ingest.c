@@ -212,7 +212,7 @@ TEST(discarding_leaves_the_store_as_it_was)
     import.count = 30000;
     import.no_commit = 1;
     CHECK(case_import(store, &import));
-    after = points_now(); /* nothing is seen before the commit */
+    after = points_seen(); /* nothing is seen before the commit */
     assert_memory_equal(&before, &after, sizeof(before));
     CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
     assert_true(consumed > 0);
