@@ -384,7 +384,7 @@ knows() {
     cp -r big before
     ends_in accumulate before map $options
     if knows before; then return 1; fi
-    for wait in $(awk 'BEGIN { for (s = 0.1; s < 12; s *= 1.1) print s }'); do
+    for wait in $(awk 'BEGIN { for (s = 0.1; s < 120; s *= 1.1) print s }'); do
         rm -rf behind
         cp -r before behind
         timeout "$wait" nystream fit behind map $options -q || true
