@@ -58,7 +58,7 @@ int ny_keep_current(const struct ny_keep *keep, struct ny_record record, int err
     bool current;
 
     if (err && err != NY_ESTORE && err != NY_EINTERNAL) return err; /* others are not torn */
-    if (keep->records->load(keep, false, &now)) return err ? err : ny_context_error(ctx)->status;
+    if (keep->records->load(keep, &now)) return err ? err : ny_context_error(ctx)->status;
     current = ny_record_same(now, record) || (!err && ny_record_continues(now, record));
     ny_record_free(now);
     if (current) return err;

@@ -53,9 +53,9 @@ struct ny_record_ops {
     void (*set_generation)(struct ny_record record, const char *part, uint64_t generation);
     /* Tells whether two records have the same figures. */
     bool (*same)(struct ny_record one, struct ny_record other);
-    /* Reads the record of a keep, or that of an update under way; out->of = NULL where there is
-     * none. NY_ESTORE where it is damaged or of a later format. */
-    int (*load)(const struct ny_keep *keep, bool update, struct ny_record *out);
+    /* Reads the record that readers of a keep see; out->of = NULL where there is none. NY_ESTORE
+     * where it is damaged or of a later format. */
+    int (*load)(const struct ny_keep *keep, struct ny_record *out);
     /* Puts the record in the batch; that of an update beside the one that readers see. NY_EBUDGET
      * also where memory was missing for what was put into it before. */
     int (*save)(const struct ny_keep *keep, struct ny_batch *batch, struct ny_record record);

@@ -123,10 +123,10 @@ static bool has_same(struct ny_record one, struct ny_record other)
     return json_equal(json_object_get(one.of, "report"), json_object_get(other.of, "report"));
 }
 
-static int load(const struct ny_keep *keep, bool update, struct ny_record *out)
+static int load(const struct ny_keep *keep, struct ny_record *out)
 {
     json_t *object;
-    int err = get(keep, update ? under_way : NY_RECORD_PART, &object);
+    int err = ny_record_get(keep, &object);
 
     *out = ny_record_of(object);
     return err;

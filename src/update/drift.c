@@ -79,7 +79,7 @@ static int run(struct ny_job *job)
     ny_fit_drop_problem(fit); /* to make room */
     ny_columns_free(fit->columns);
     fit->columns = NULL;
-    err = job->keep.records->load(&job->keep, false, &before);
+    err = job->keep.records->load(&job->keep, &before);
     if (!err) err = ny_model_of_record(&model, &job->keep, before);
     if (!err) err = measure(fit, model);
     ny_model_free(model);

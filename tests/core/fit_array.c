@@ -140,9 +140,9 @@ static bool is_same(struct ny_record one, struct ny_record other)
 
 static struct said said;
 
-static int load(const struct ny_keep *keep, bool update, struct ny_record *out)
+static int load(const struct ny_keep *keep, struct ny_record *out)
 {
-    *out = (struct ny_record){keep->records, update ? NULL : &said};
+    *out = (struct ny_record){keep->records, &said};
     return NY_OK;
 }
 
@@ -202,7 +202,7 @@ static void run(struct ny_rows *X, struct ny_keep *keep, const struct fit *how)
     said.state.record.stage = ny_stage_name(NY_STAGE_STATS);
     said.state.report.n = N;
     said.state.facts.components = P;
-    NEED(!load(keep, false, &fit.job.record));
+    NEED(!load(keep, &fit.job.record));
     fit.job.workers = plan.workers;
     fit.job.marked_s = ny_now();
     fit.job.course = fit.planned = how->course;
@@ -267,7 +267,7 @@ static void check_placed(struct ny_rows *X, const struct ny_keep *keep, double Y
     double most = 0;
     struct ny_record record;
 
-    NEED(!load(keep, false, &record));
+    NEED(!load(keep, &record));
     NEED(!ny_model_of_record(&model, keep, record));
     NEED(!ny_transform_rows(model, &placed.base, NULL));
     NEED(placed.whole && placed.closed);
