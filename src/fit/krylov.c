@@ -7,6 +7,8 @@
  * spoiled the solution, solve asks for a coarser cut (fit/solve.c); the checkpoint is then
  * forgotten, and the passes begin again.
  */
+#include <math.h>
+
 #include "base/text.h"
 #include "fit/courses.h"
 #include "fit/sizes.h"
@@ -151,6 +153,7 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const double usual = 0.6;
+    double passes;
     struct ny_problem problem = ny_settings_problem(t->settings, t->plan->m);
     double columns = 2 * (double)ny_krylov_width(&problem, t->plan->m);
     unsigned steps = ny_krylov_steps(&problem, t->plan->m);
@@ -164,10 +167,12 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
     t->plan->passes += steps;
     t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) + (steps - 1) * again_flops +
                       steps * t->entries * 2 * columns;
+    passes = fmax(1, usual * steps); /* the first computes columns that others may find kept */
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
-        usual * steps * ny_timing_share(t, NY_STAGE_ACCUMULATE, count_multiply) *
-        (ny_timing_tiles(t, steps > 1 ? NY_STAGE_PROJECT : NY_STAGE_ACCUMULATE) +
-         ny_price_map(&products, t->entries, columns));
+        ny_timing_share(t, NY_STAGE_ACCUMULATE, count_multiply) *
+        (ny_timing_tiles(t, NY_STAGE_ACCUMULATE) +
+         (passes - 1) * ny_timing_tiles(t, NY_STAGE_PROJECT) +
+         passes * ny_price_map(&products, t->entries, columns));
 }
 
 const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply, count_multiply,

@@ -35,6 +35,7 @@ struct ny_graph_plan {
     enum ny_knn_way other; /* auto: taken unless a tree is less work, or a sieve tells nothing */
     uint64_t disk_bytes, result_bytes, scratch_bytes; /* as of a plan */
     double pairs, flops;                              /* distances, and what they take */
+    double tile_pairs;                                /* of the largest tile */
     double way_ns;      /* of one thread, where it is known; 0: pairs take their products */
     double basis_flops; /* a sieve: of one thread, before all others begin */
     bool tree_less;     /* a tree is likely to be less work than all pairs */

@@ -6,6 +6,7 @@
  * sieve that are not held. fit_in() chooses the number of workers first, then the largest part
  * that the budget holds.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/budget.h"
@@ -239,6 +240,7 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->pairs =
         sieve ? n * (f->settings->recall < 1 ? ny_sieve_codes_of(&ny_graph_usual_reach, n) : 3 * n)
               : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
+    plan->tile_pairs = fmin(n, NY_UNIT_ROWS) * fmin(n, NY_UNIT_ROWS);
     plan->flops = 2 * plan->pairs * (sieve ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
     if (likely_tree(plan)) plan->flops *= ny_graph_tree_share(f->points);
     plan->entries = n * (double)f->settings->stored;
@@ -300,6 +302,13 @@ void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan
                (unsigned long long)((plan->tree_least_bytes + (1 << 20) - 1) >> 20));
 }
 
+/* Returns how many times as long as evenly shared work the tiles of all pairs take: one of them is
+ * not shared, and where they are few a worker has most of the pairs. */
+static double uneven(const struct ny_graph_plan *graph, double threads)
+{
+    return fmax(1, threads * graph->tile_pairs / graph->pairs);
+}
+
 /* Seconds of the pairs: products, and in beats comparisons and finding the place in a list.
  * Candidates are measured again in f64, on rows that are read one by one. */
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
@@ -314,8 +323,10 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
     } else if (likely_way(graph) == NY_KNN_SIEVE) {
         beats += code * graph->pairs;
     } else {
-        beats += compare * graph->pairs;
-        products_s += graph->flops / ny_calibration_tile(rates, graph->tiles, false);
+        double times = uneven(graph, rates->threads);
+
+        beats += times * compare * graph->pairs;
+        products_s += times * graph->flops / ny_calibration_tile(rates, graph->tiles, false);
     }
     return products_s + ny_calibration_beats(rates, beats);
 }

@@ -246,6 +246,19 @@ equal_plans() { # SHAPE STORE OPTION…
     at_least "$(field "$few" seconds_high)" 8 "$(field "$few" seconds)"
 }
 
+@test "columns are computed once before they are kept, and few tiles wait for the largest" {
+    for inner in randomized exact; do
+        ny -0 plan --shape 20000,784,u8 --precision f64 --inner $inner --landmarks 1000 --json
+        stage "$output" accumulate >"$inner"
+    done
+    at_least "$(<randomized)" 0.5 "$(<exact)"
+    for rows in 2048 4096; do # of a tile, and of three
+        ny -0 plan --shape $rows,400 --map isomap --threads 2 --landmarks 100 --json
+        stage "$output" neighbors >"$rows"
+    done
+    at_least "$(<2048)" 0.5 "$(<4096)"
+}
+
 # bats test_tags=slow
 @test "exact fits of documents are planned by the products that they take, and by columns far apart" {
     local exact="--map svd --kernel cosine --approx exact"
