@@ -12,16 +12,21 @@
 #include "nearest/one_row.h"
 #include "stream/rows.h"
 
+/* Bytes of the candidates that are read at a time. */
+enum { CANDIDATE_BYTES = 64 << 20 };
+
 struct measure {
     const struct ny_knn *knn;
     const struct ny_neighbors *lists;
     uint64_t first;
     size_t count, width;
-    const char *rows;        /* count raw rows */
-    /* If points are not held: rows, and count × width candidates with their numbers. */
+    const char *rows; /* count raw rows */
+    /* If points are not held: rows, and piece × width candidates of those from `at` on, with their
+     * numbers. */
     char *read, *candidates;
     uint64_t *wanted;
-    double *norms;           /* count: γ‖x‖² of prepared rows */
+    size_t piece, at;
+    double *norms; /* count: γ‖x‖² of prepared rows */
     struct ny_measured *out;
     double *last;   /* count: values of the t-th of the measured */
     bool *unproved; /* count */
@@ -96,7 +101,7 @@ static void find_candidates(const struct measure *measure, const struct measurer
 
     for (size_t k = 0; k < width; k++)
         own->at[k] = held ? ny_held_row(held, candidate(measure, i, k))
-                          : measure->candidates + (i * width + k) * row_bytes;
+                          : measure->candidates + ((i - measure->at) * width + k) * row_bytes;
 }
 
 static int measure_row(const struct measure *measure, const struct measurer *own, size_t i)
@@ -126,7 +131,7 @@ static int measure_rows(void *arg, size_t first, size_t count)
     int err = measurer_init(&own, measure);
 
     for (size_t i = first; i < first + count && err == NY_OK; i++)
-        err = measure_row(measure, &own, i);
+        err = measure_row(measure, &own, measure->at + i);
     ny_one_row_release(&own.one);
     ny_layout_free(&own.own);
     return err;
@@ -213,34 +218,52 @@ static int measure_norms(struct measure *measure)
     return err;
 }
 
-/* Lays out what some rows need; unless points are held, also these, and their candidates. */
+/* Lays out what some rows need; unless points are held, also these, and candidates of a piece. */
 static void lay(struct ny_layout *l, struct measure *measure, bool reads)
 {
     size_t count = measure->count, width = measure->width;
-    size_t row_bytes = ny_raw_bytes(measure->knn->spec);
+    size_t row_bytes = ny_raw_bytes(measure->knn->spec), most = CANDIDATE_BYTES / width / row_bytes;
 
+    measure->piece = !reads || most > count ? count : most ? most : 1;
     measure->norms = ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(double));
     measure->last = ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(double));
     measure->unproved = ny_lay(l, NY_MEM_DICTIONARY, count, sizeof(bool));
     if (!reads) return;
     measure->read = ny_lay(l, NY_MEM_DICTIONARY, count, row_bytes);
-    measure->candidates = ny_lay(l, NY_MEM_DICTIONARY, count * width, row_bytes);
-    measure->wanted = ny_lay(l, NY_MEM_DICTIONARY, count * width, sizeof(uint64_t));
+    measure->candidates = ny_lay(l, NY_MEM_DICTIONARY, measure->piece * width, row_bytes);
+    measure->wanted = ny_lay(l, NY_MEM_DICTIONARY, measure->piece * width, sizeof(uint64_t));
 }
 
-/* Reads the rows and their candidates. */
-static int gather(struct measure *measure)
+/* Reads the candidates of `count` rows from measure->at on. */
+static int gather(const struct measure *measure, size_t count)
 {
     const struct ny_knn *knn = measure->knn;
-    size_t candidates = measure->count * measure->width, slots = knn->spec->slots;
-    int err;
+    size_t width = measure->width;
 
-    for (size_t i = 0; i < candidates; i++)
-        measure->wanted[i] = candidate(measure, i / measure->width, i % measure->width);
-    err = knn->X->ops->read(knn->X, slots, measure->first, measure->count, measure->read);
-    return err ? err
-               : knn->X->ops->gather(knn->X, slots, measure->wanted, candidates,
-                                     measure->candidates);
+    for (size_t i = 0; i < count * width; i++)
+        measure->wanted[i] = candidate(measure, measure->at + i / width, i % width);
+    return knn->X->ops->gather(knn->X, knn->spec->slots, measure->wanted, count * width,
+                               measure->candidates);
+}
+
+/* Measures the rows piece by piece. */
+static int measure_pieces(struct measure *measure)
+{
+    const struct ny_knn *knn = measure->knn;
+    int err = NY_OK;
+
+    if (!knn->held)
+        err = knn->X->ops->read(knn->X, knn->spec->slots, measure->first, measure->count,
+                                measure->read);
+    if (!err) err = measure_norms(measure);
+    for (; measure->at < measure->count && !err; measure->at += measure->piece) {
+        size_t left = measure->count - measure->at;
+        size_t count = left < measure->piece ? left : measure->piece;
+
+        if (!knn->held) err = gather(measure, count);
+        if (!err) err = ny_parallel_ranges(knn->spec->ctx, count, measure_rows, measure);
+    }
+    return err;
 }
 
 void ny_knn_measure_count(struct ny_layout *l, const struct ny_knn *knn)
@@ -273,9 +296,7 @@ int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, u
     lay(&l, &measure, !knn->held);
     measure.rows = knn->held ? ny_held_row(knn->held, first) : measure.read;
     err = l.err;
-    if (err == NY_OK && !knn->held) err = gather(&measure);
-    if (err == NY_OK) err = measure_norms(&measure);
-    if (err == NY_OK) err = ny_parallel_ranges(l.ctx, count, measure_rows, &measure);
+    if (err == NY_OK) err = measure_pieces(&measure);
     if (err == NY_OK) err = measure_again(&measure);
     ny_layout_free(&l);
     return err;

@@ -277,6 +277,19 @@ same_lists() {
 }
 
 # bats test_tags=slow
+@test "candidates of wide rows are read in pieces, with the bytes of all of them at a time" {
+    npy_u8 600 4000 >wide.npy
+    nystream import wide.nys wide.npy --dtype f64 -q
+    ny -0 graph wide.nys held --neighbors 30 --knn exact --memory 4G -q
+    ny -0 plan wide.nys --map eigenmaps --neighbors 30 --knn exact --json
+    least=$(field "$output" memory_min_bytes)
+    [ "$least" -lt 400000000 ] # the candidates of 512 rows are 688 MB
+    ny -0 graph wide.nys read --neighbors 30 --knn exact --memory "$least" -q
+    for part in neighbors distances; do
+        cmp <(nystream export wide.nys held --part $part -o - -q) <(nystream export wide.nys read --part $part -o - -q)
+    done
+}
+
 @test "a tree finds the bytes of all pairs with any threads and budget" {
     local least options="--neighbors 7"
     npy_u8 12000 3 >rows.npy
