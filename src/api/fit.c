@@ -118,6 +118,7 @@ done:
 int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
             struct ny_report **report)
 {
+    struct ny_request_call call = {.path = path, .kind = &ny_request_fit};
     struct ny_options none;
     json_t *json = NULL;
     double limit_s;
@@ -126,9 +127,8 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
 
     if (report) *report = NULL;
     if (err) return err;
-    options = ny_options_given(options, context, &none);
-    if (path && ny_shards_at(path))
-        err = ny_request_is_whole(&ny_request_fit, context, path, NULL, options, &whole);
+    call.options = options = ny_options_given(options, context, &none);
+    if (path && ny_shards_at(path)) err = ny_request_is_whole(context, &call, &whole);
     if (err) return err;
     err = path && !whole ? ny_sharded_plan(plan_store, context, path, options, &json)
                          : plan_store(context, path, options, &json);
@@ -355,7 +355,7 @@ const struct ny_request_kind ny_request_fit = {.name = "fit",
                                                .announce = announce,
                                                .keep = keep,
                                                .run = run,
-                                               .update = ny_update_run};
+                                               .updates = true};
 
 const struct ny_request_kind ny_request_select = {.name = "dictionary",
                                                   .function = "ny_select",
@@ -372,37 +372,26 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
                 struct ny_report **report)
 {
     struct ny_request_kind kind = ny_request_fit;
+    const struct ny_request_call call = {path, name, options, &kind, NULL};
 
     kind.room = room;
-    return ny_request_run(&kind, context, path, name, options, report);
-}
-
-/* Runs a request at a store, or at all shards of one. */
-static int run_request(const struct ny_request_kind *kind, struct ny_context *context,
-                       const char *path, const char *name, const struct ny_options *options,
-                       struct ny_report **report)
-{
-    bool whole = true;
-    int err = NY_OK;
-
-    if (report) *report = NULL;
-    if (context && path && name && ny_shards_at(path))
-        err = ny_request_is_whole(kind, context, path, name, options, &whole);
-    if (err) return err;
-    if (whole) return ny_request_run(kind, context, path, name, options, report);
-    return ny_sharded_request(kind, context, path, name, options, report);
+    return ny_request_run(context, &call, report);
 }
 
 int ny_fit(struct ny_context *context, const char *path, const char *name,
            const struct ny_options *options, struct ny_report **report)
 {
-    return run_request(&ny_request_fit, context, path, name, options, report);
+    const struct ny_request_call call = {path, name, options, &ny_request_fit, NULL};
+
+    return ny_request_any(context, &call, report);
 }
 
 int ny_select(struct ny_context *context, const char *path, const char *name,
               const struct ny_options *options, struct ny_report **report)
 {
-    return run_request(&ny_request_select, context, path, name, options, report);
+    const struct ny_request_call call = {path, name, options, &ny_request_select, NULL};
+
+    return ny_request_any(context, &call, report);
 }
 
 int ny_calibrate(struct ny_context *context, struct ny_report **report)

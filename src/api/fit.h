@@ -14,13 +14,9 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
                 struct ny_report **report);
 
 /* Runs ny_fit() with option update, under the NAME's lock: *record is that of the result
- * afterwards, json_decref() it. */
+ * afterwards, json_decref() it. `of_all`: the store is a shard, whose result is one of those of a
+ * fit over all shards, and is updated by itself. */
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
-                  json_t **record);
-
-/* Like ny_update_run(), of one shard of a store, by itself: its result is one of those of a fit
- * over all shards. */
-int ny_update_run_shard(struct ny_store *store, const char *name, const struct ny_options *options,
-                        json_t **record);
+                  bool of_all, json_t **record);
 
 #endif

@@ -4,7 +4,7 @@
  * in neighbors/.
  */
 #include "api/announce.h"
-#include "api/request.h"
+#include "api/sharded.h"
 #include "base/budget.h"
 #include "io/edge_file.h"
 #include "io/identity.h"
@@ -189,5 +189,7 @@ const struct ny_request_kind ny_request_graph = {.name = "graph",
 int ny_graph(struct ny_context *context, const char *path, const char *name,
              const struct ny_options *options, struct ny_report **report)
 {
-    return ny_request_run(&ny_request_graph, context, path, name, options, report);
+    const struct ny_request_call call = {path, name, options, &ny_request_graph, NULL};
+
+    return ny_request_any(context, &call, report);
 }

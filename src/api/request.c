@@ -15,7 +15,7 @@
 #include "api/accuracy.h"
 #include "api/announce.h"
 #include "api/call.h"
-#include "api/given.h"
+#include "api/fit.h"
 #include "api/inspect.h"
 #include "api/report.h"
 #include "base/memory.h"
@@ -365,7 +365,7 @@ static int keep_options(struct ny_request *request)
  * where it is not any more; a frozen update keeps what it has. */
 static int take_in(struct ny_request *request, const struct ny_options *how)
 {
-    int err = request->kind->update(request->store, request->name, how, &request->record);
+    int err = ny_update_run(request->store, request->name, how, false, &request->record);
 
     if (err || strcmp(ny_options_text(how, "update"), "full") != 0 ||
         !ny_accuracy_landmarks(request->record))
@@ -382,10 +382,10 @@ static int take_in(struct ny_request *request, const struct ny_options *how)
 /* Goes on with the update that is under way of a result that is done, if there is one. */
 static int resume_update(struct ny_request *request)
 {
-    const char *limit = request->options ? ny_options_text(request->options, "time-limit") : NULL;
+    const char *limit = ny_options_text(request->options, "time-limit");
     json_t *update = NULL;
-    int err = request->kind->update ? ny_record_load_update(request->store, request->name, &update)
-                                    : NY_OK;
+    int err = request->kind->updates ? ny_record_load_update(request->store, request->name, &update)
+                                     : NY_OK;
 
     request->options = NULL; /* nobody has typed those of the result */
     if (err) return err;
@@ -406,28 +406,32 @@ static int resume_update(struct ny_request *request)
     return take_in(request, request->stored);
 }
 
-/* Finds the kind of the job in its record and goes on with it, with the options that it was
- * begun with. A job that is done may still have an update under way. */
-static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
+/* Goes on with the job of the record, with the options that it was begun with. A job that is done
+ * may still have an update under way. */
+static int resume(struct ny_request *request)
 {
-    struct ny_options none;
+    int err = check_shards(request);
+
+    if (err) return err;
+    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
+    err = ny_options_again(&request->stored, request->options, request->kind->groups,
+                           json_object_get(request->record, "options"), request->name);
+    if (err) return err;
+    request->options = request->stored;
+    err = request->kind->settings(request);
+    return err ? err : run_job(request);
+}
+
+/* Finds the kind of the job in its record, and goes on with it. */
+static int resume_any(struct ny_request *request, const struct ny_request_kind *const *kinds)
+{
     int err = ny_record_need(request->store, request->name, &request->record);
 
     if (err) return err;
     for (; *kinds; kinds++)
         if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
-    if (!request->kind)
-        return ny_fail_damaged(request->ctx, request->name, ny_store_path(request->store));
-    err = check_shards(request);
-    if (err) return err;
-    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
-    err = ny_options_again(
-        &request->stored, ny_options_given(request->options, request->ctx, &none),
-        request->kind->groups, json_object_get(request->record, "options"), request->name);
-    if (err) return err;
-    request->options = request->stored;
-    err = request->kind->settings(request);
-    return err ? err : run_job(request);
+    if (request->kind) return resume(request);
+    return ny_fail_damaged(request->ctx, request->name, ny_store_path(request->store));
 }
 
 /* Tells whether a command line chooses nothing but how long it may take: like one without options
@@ -444,39 +448,33 @@ static bool chooses_time_alone(const struct ny_request *request)
     return alone;
 }
 
-/* Goes on with a job of this kind that is there, for such a command line. *found: there is one. */
-static int resume_in_time(struct ny_request *request, bool *found)
-{
-    const struct ny_request_kind *const kinds[] = {request->kind, NULL};
-    json_t *record = NULL;
-    int err = NY_OK;
-
-    if (chooses_time_alone(request)) err = ny_record_load(request->store, request->name, &record);
-    *found = ny_field_is(record, "kind", request->kind->name);
-    json_decref(record);
-    return err || !*found ? err : resume(request, kinds);
-}
-
 /* Locks the NAME around everything that looks at it. */
-static int run(struct ny_request *request)
+static int run(struct ny_request *request, const struct ny_request_kind *const *kinds)
 {
     struct ny_name_lock *lock = NULL;
-    bool found;
     int err;
 
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
-    if (request->kind->update && ny_options_is_set(request->options, "update")) {
+    if (!request->kind) {
+        err = resume_any(request, kinds);
+        goto done;
+    }
+    if (request->kind->updates && ny_options_is_set(request->options, "update")) {
         err = reserve_for_update(request);
         if (!err) err = take_in(request, request->options);
         goto done;
     }
-    err = resume_in_time(request, &found);
-    if (err || found) goto done;
+    if (chooses_time_alone(request))
+        err = ny_record_load(request->store, request->name, &request->record);
+    if (err) goto done;
+    if (ny_field_is(request->record, "kind", request->kind->name)) {
+        err = resume(request);
+        goto done;
+    }
     err = keep_options(request);
     if (!err) err = request->kind->settings(request);
-    if (err) goto done;
-    err = run_job(request);
+    if (!err) err = run_job(request);
 done:
     ny_name_unlock(lock);
     return err;
@@ -500,51 +498,29 @@ static void release(struct ny_request *request)
     ny_blas_return();
 }
 
-int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context, const char *path,
-                   const char *name, const struct ny_options *options, struct ny_report **report)
+int ny_request_run(struct ny_context *context, const struct ny_request_call *call,
+                   struct ny_report **report)
 {
-    struct ny_request request = {.ctx = context, .name = name, .kind = kind};
+    struct ny_request request = {.ctx = context, .name = call->name, .kind = call->kind};
     struct ny_options none;
-    int err = ny_given(context, kind->function, "path, name", (const void *const[]){path, name}, 2);
+    int err = NY_OK;
 
     if (report) *report = NULL;
-    if (err) return err;
-    request.options = ny_options_given(options, context, &none);
-    err = ny_request_refuse_ranks(&request, path);
+    request.options = ny_options_given(call->options, context, &none);
+    if (call->kind) err = ny_request_refuse_ranks(&request, call->path);
     if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
     ny_plan_lend(context);
-    err = ny_request_open_store(&request, path);
+    err = ny_request_open_store(&request, call->path);
     if (!err) ny_context_set_kept(context, ny_store_kept(request.store));
     if (!err) err = ny_store_join(request.store);
     if (err) goto done;
-    err = run(&request);
+    err = run(&request, call->kinds);
     if (err) ny_store_withdraw(request.store); /* a store that was made for nothing */
     if (err == NY_OK && report)
-        err = ny_result_describe(report, request.store, name, request.record);
+        err = ny_result_describe(report, request.store, call->name, request.record);
 done:
-    release(&request);
-    return err;
-}
-
-int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
-                      const char *path, const char *name, struct ny_report **report)
-{
-    struct ny_request request = {.ctx = context, .name = name};
-    struct ny_name_lock *lock = NULL;
-    int err;
-
-    ny_fields_begin();
-    ny_blas_borrow();
-    err = ny_shards_at(path) ? ny_whole_open(&request.store, context, path)
-                             : ny_store_open(&request.store, context, path);
-    if (err == NY_OK) err = ny_store_join(request.store);
-    if (err == NY_OK) err = ny_name_lock(&lock, request.store, name);
-    if (err == NY_OK) err = resume(&request, kinds);
-    ny_name_unlock(lock);
-    if (err == NY_OK && report)
-        err = ny_result_describe(report, request.store, name, request.record);
     release(&request);
     return err;
 }

@@ -33,10 +33,15 @@ struct ny_request_kind {
     int (*keep)(struct ny_request *request);
     int (*run)(struct ny_request *request);
     struct ny_row_room *room; /* that the caller has for coordinates; NULL: they are stored */
-    /* Takes rows in that were appended (option update), under the NAME's lock: *record is that of
-     * the result afterwards. NULL: the kind cannot be updated. */
-    int (*update)(struct ny_store *store, const char *name, const struct ny_options *options,
-                  json_t **record);
+    bool updates;             /* it takes rows in that were appended (option update) */
+};
+
+/* Asks for a result, or for going on with the job under NAME. */
+struct ny_request_call {
+    const char *path, *name;
+    const struct ny_options *options;           /* NULL: none is set */
+    const struct ny_request_kind *kind;         /* NULL: the job is gone on with, */
+    const struct ny_request_kind *const *kinds; /* which is of one of these; the last is NULL */
 };
 
 struct ny_request {
@@ -70,20 +75,16 @@ void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest);
  * there is no store, as on a host that does not see its folder, or one in shards, is told when it
  * is opened. */
 int ny_request_refuse_ranks(const struct ny_request *request, const char *path);
-/* Tells whether the request is for a result of all rows of a store in shards (shards/whole.h): a
+/* Tells whether the call is for a result of all rows of a store in shards (shards/whole.h): a
  * graph, a map of one, or what has this NAME. NY_EUSAGE where that is such a result, but a map of
  * another kind is asked for. */
-int ny_request_is_whole(const struct ny_request_kind *kind, struct ny_context *ctx,
-                        const char *path, const char *name, const struct ny_options *options,
-                        bool *whole);
+int ny_request_is_whole(struct ny_context *ctx, const struct ny_request_call *call, bool *whole);
 /* Opens the store, or makes it where there is none and the kind can begin with an empty one. Of a
- * store in shards it is that of the results of all rows; NY_EUSAGE where shards have the NAME. */
+ * store in shards it is that of the results of all rows; NY_EUSAGE where a new result would have a
+ * NAME that shards have. */
 int ny_request_open_store(struct ny_request *request, const char *path);
-/* *report (may be NULL) as ny_result_report(). */
-int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context, const char *path,
-                   const char *name, const struct ny_options *options, struct ny_report **report);
-/* Goes on with the job under NAME, which is of one of `kinds`, whose last is NULL. */
-int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
-                      const char *path, const char *name, struct ny_report **report);
+/* Does what the call asks for at one store; *report (may be NULL) as ny_result_report(). */
+int ny_request_run(struct ny_context *context, const struct ny_request_call *call,
+                   struct ny_report **report);
 
 #endif

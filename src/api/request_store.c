@@ -34,15 +34,15 @@ static int refuse_place(struct ny_context *ctx, const char *name)
                    name);
 }
 
-int ny_request_is_whole(const struct ny_request_kind *kind, struct ny_context *ctx,
-                        const char *path, const char *name, const struct ny_options *options,
-                        bool *whole)
+int ny_request_is_whole(struct ny_context *ctx, const struct ny_request_call *call, bool *whole)
 {
-    bool has, fits = (kind->groups & NY_GROUP_FIT) && options && ny_options_is_set(options, "map");
-    int err = ny_whole_has(ctx, path, name, &has);
+    unsigned groups = call->kind ? call->kind->groups : 0;
+    const struct ny_options *options = call->options;
+    bool has, fits = groups & NY_GROUP_FIT && options && ny_options_is_set(options, "map");
+    int err = ny_whole_has(ctx, call->path, call->name, &has);
 
-    *whole = (kind->groups & NY_GROUP_GRAPH) || (fits ? ny_options_map(options)->graph : has);
-    return err || !has || *whole ? err : refuse_place(ctx, name);
+    *whole = groups & NY_GROUP_GRAPH || (fits ? ny_options_map(options)->graph : has);
+    return err || !has || *whole ? err : refuse_place(ctx, call->name);
 }
 
 /* Refuses a result of all rows under a NAME that a shard has. */
@@ -65,12 +65,12 @@ static int check_shards(const struct ny_request *request)
 
 int ny_request_open_store(struct ny_request *request, const char *path)
 {
-    const char *option = request->kind->makes_store;
+    const char *option = request->kind ? request->kind->makes_store : NULL;
 
     if (ny_shards_at(path)) {
         int err = ny_whole_open(&request->store, request->ctx, path);
 
-        return err ? err : check_shards(request);
+        return err || !request->kind ? err : check_shards(request);
     }
     if (!is_missing(path) || !option || !ny_options_is_set(request->options, option))
         return ny_store_open(&request->store, request->ctx, path);

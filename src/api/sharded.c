@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/given.h"
 #include "api/options.h"
 #include "api/report.h"
 #include "base/budget.h"
@@ -20,11 +21,8 @@
 #include "shards/open.h"
 
 struct request {
-    const struct ny_request_kind *kind;         /* NULL: the job is resumed, */
-    const struct ny_request_kind *const *kinds; /* which is of one of these */
+    struct ny_request_call call; /* its path is that of all shards */
     const struct ny_shards *shards;
-    const char *name;
-    const struct ny_options *options;
     unsigned first; /* the shard whose report is taken */
     json_t *report;
 };
@@ -49,21 +47,18 @@ static int take_report(struct request *request, struct ny_context *ctx, unsigned
 static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct request *request = arg;
-    const char *path = request->shards->shard[shard].path;
+    struct ny_request_call call = request->call;
     struct ny_report *report = NULL;
     struct ny_options options;
     int err;
 
-    if (!request->kind) {
-        err = ny_request_resume(request->kinds, ctx, path, request->name, &report);
-    } else {
-        if (request->options) { /* only read, but for the errors that are about them */
-            options = *request->options;
-            options.ctx = ctx;
-        }
-        err = ny_request_run(request->kind, ctx, path, request->name,
-                             request->options ? &options : NULL, &report);
+    call.path = request->shards->shard[shard].path;
+    if (call.options) { /* only read, but for the errors that are about them */
+        options = *call.options;
+        options.ctx = ctx;
+        call.options = &options;
     }
+    err = ny_request_run(ctx, &call, &report);
     if (!err) err = take_report(request, ctx, shard, report);
     ny_report_free(report);
     return err;
@@ -170,32 +165,42 @@ static int run(struct request *request, struct ny_shard_team *team, struct ny_re
     return err;
 }
 
+/* Returns the mode of the update that the call asks for; NULL: none. */
+static const char *mode_of(const struct ny_request_call *call)
+{
+    bool updates = call->kind && call->kind->updates && call->options;
+
+    return updates ? ny_options_text(call->options, "update") : NULL;
+}
+
 /* Runs it. An update comes to new shards, too; a frozen one goes shard by shard. */
 static int run_or_update(struct request *request, struct ny_shard_team *team,
                          struct ny_report **report)
 {
-    const char *mode = NULL, *frozen = ny_update_mode_name(NY_UPDATE_FROZEN);
-    int err = NY_OK;
+    const struct ny_request_call *call = &request->call;
+    const char *mode = mode_of(call), *frozen = ny_update_mode_name(NY_UPDATE_FROZEN);
+    int err = mode ? ny_sharded_join(team, call->name) : NY_OK;
 
-    if (request->kind && request->kind->update && request->options)
-        mode = ny_options_text(request->options, "update");
-    if (mode) err = ny_sharded_join(team, request->name);
     if (err) return err;
     return mode && strcmp(mode, frozen) == 0
-               ? ny_sharded_update(team, request->name, request->options, report)
+               ? ny_sharded_update(team, call->name, call->options, report)
                : run(request, team, report);
 }
 
-/* Makes the request one that goes on with an update of this mode; *how belongs to the caller. */
-static int go_on_with(struct request *request, struct ny_context *ctx, enum ny_update_mode mode,
-                      struct ny_options **how)
+/* Makes a call that goes on with a job one that goes on with the update that is under way, if there
+ * is one, by options that the caller frees. */
+static int go_on_with_update(struct ny_request_call *call, struct ny_shard_team *team,
+                             struct ny_options **options)
 {
-    int err = ny_options_new(how, ctx);
+    enum ny_update_mode mode = NY_UPDATE_NONE;
+    int err = ny_sharded_update_begun(team, call->name, &mode);
 
-    for (size_t i = 0; request->kinds[i]; i++) /* one of them can be updated */
-        if (request->kinds[i]->update) request->kind = request->kinds[i];
-    request->options = *how;
-    return err ? err : ny_options_set(*how, "update", ny_update_mode_name(mode));
+    if (err || !mode) return err;
+    for (size_t i = 0; call->kinds[i]; i++) /* one of them can be updated */
+        if (call->kinds[i]->updates) call->kind = call->kinds[i];
+    err = ny_options_new(options, team->ctx);
+    call->options = *options;
+    return err ? err : ny_options_set(*options, "update", ny_update_mode_name(mode));
 }
 
 /* Notes how far the shards of this process have come by the command that has ended. */
@@ -207,25 +212,42 @@ static void note(const struct ny_shard_team *team)
                    (struct ny_shards_noted){.first = own->first, .end = own->first + own->count});
 }
 
-int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *context,
-                       const char *path, const char *name, const struct ny_options *options,
-                       struct ny_report **report)
+/* Does what the call asks for in each shard. */
+static int run_in_shards(struct ny_context *context, const struct ny_request_call *call,
+                         struct ny_report **report)
 {
-    struct request request = {.kind = kind, .name = name, .options = options};
+    struct request request = {.call = *call};
+    const char *verb = call->kind ? call->kind->function + strlen("ny_") : "resume";
+    const char *mode = mode_of(call);
     char command[NY_COMMAND_BYTES];
-    const char *mode = NULL;
+    struct ny_options *update = NULL;
     struct ny_shard_team team;
     int err;
 
     ny_fields_begin();
-    if (kind->update && options) mode = ny_options_text(options, "update");
-    snprintf(command, sizeof(command), "%s '%s'%s%s", kind->function + strlen("ny_"), name,
+    snprintf(command, sizeof(command), "%s '%s'%s%s", verb, call->name,
              mode ? " with --update " : "", mode ? mode : "");
-    err = ny_shard_team_open(&team, context, path, command, options);
+    err = ny_shard_team_open(&team, context, call->path, command, call->options);
+    if (!err && !call->kind) err = go_on_with_update(&request.call, &team, &update);
     if (!err) err = run_or_update(&request, &team, report);
     if (!err) note(&team);
+    ny_options_free(update);
     ny_shard_team_close(&team);
     return err;
+}
+
+int ny_request_any(struct ny_context *context, const struct ny_request_call *call,
+                   struct ny_report **report)
+{
+    const char *function = call->kind ? call->kind->function : "ny_resume";
+    const void *const given[] = {call->path, call->name};
+    bool whole = true;
+    int err = ny_given(context, function, "path, name", given, 2);
+
+    if (report) *report = NULL;
+    if (!err && ny_shards_at(call->path)) err = ny_request_is_whole(context, call, &whole);
+    if (err) return err;
+    return whole ? ny_request_run(context, call, report) : run_in_shards(context, call, report);
 }
 
 struct shards_export {
@@ -275,28 +297,6 @@ int ny_sharded_export(struct ny_shard_team *team, const struct ny_shared_part *w
     struct shards_export export = {team, what};
 
     return ny_group_run(team->ctx, &team->shape, team->transport, export_shard, &export);
-}
-
-int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
-                      const char *path, const char *name, struct ny_report **report)
-{
-    struct request request = {.kinds = kinds, .name = name};
-    char command[NY_COMMAND_BYTES];
-    enum ny_update_mode mode = NY_UPDATE_NONE;
-    struct ny_options *how = NULL;
-    struct ny_shard_team team;
-    int err;
-
-    ny_fields_begin();
-    snprintf(command, sizeof(command), "resume '%s'", name);
-    err = ny_shard_team_open(&team, context, path, command, NULL);
-    if (!err) err = ny_sharded_update_begun(&team, name, &mode);
-    if (!err && mode) err = go_on_with(&request, context, mode, &how);
-    if (!err) err = run_or_update(&request, &team, report);
-    if (!err) note(&team);
-    ny_options_free(how);
-    ny_shard_team_close(&team);
-    return err;
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */

@@ -25,14 +25,9 @@ int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, c
 /* Lets go of the other processes. */
 void ny_shard_team_close(struct ny_shard_team *team);
 
-/* Runs a request in each shard of the store in shards `path`; options and report as for
- * ny_request_run(). */
-int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *context,
-                       const char *path, const char *name, const struct ny_options *options,
-                       struct ny_report **report);
-/* Goes on with the job under NAME in each shard, as ny_request_resume() does. */
-int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
-                      const char *path, const char *name, struct ny_report **report);
+/* Does what the call asks for at a store, or in each shard of one, as ny_request_run() does. */
+int ny_request_any(struct ny_context *context, const struct ny_request_call *call,
+                   struct ny_report **report);
 
 /* Places rows that were appended to shards by the model of the result that all have under NAME
  * (api/sharded_update.c). */

@@ -95,7 +95,7 @@ static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
     ny_context_set_peers(ctx, NULL);
     if (!err) err = ny_call_begin(ctx);
     if (!err) {
-        err = ny_update_run_shard(store, update->name, &options, &record);
+        err = ny_update_run(store, update->name, &options, true, &record);
         ny_call_end(ctx);
     }
     ny_context_set_peers(ctx, peers);

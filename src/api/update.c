@@ -14,7 +14,6 @@
 #include "api/announce.h"
 #include "api/fit_store.h"
 #include "api/report.h"
-#include "api/request.h"
 #include "api/settings.h"
 #include "api/update_shards.h"
 #include "base/memory.h"
@@ -285,38 +284,25 @@ static enum ny_update_mode mode_of(const struct ny_options *options)
                                                                     : NY_UPDATE_FULL;
 }
 
-/* Updates the result; *record is its own afterwards. */
-static int read_and_run(struct update *update, json_t **record)
+int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
+                  bool of_all, json_t **record)
 {
+    struct update update = {.ctx = ny_store_context(store),
+                            .store = store,
+                            .name = name,
+                            .options = options,
+                            .mode = mode_of(options),
+                            .all_shards = of_all};
     struct updated updated = {0};
-    int err;
+    int err = read_result(&updated, &update);
 
-    update->ctx = ny_store_context(update->store);
-    update->mode = mode_of(update->options);
-    err = read_result(&updated, update);
-    update->settings = &updated.settings.fit;
-    update->result = updated.record;
-    if (!err) err = run(update);
-    if (!err) *record = json_incref(update->record ? update->record : updated.record);
-    json_decref(update->record);
+    update.settings = &updated.settings.fit;
+    update.result = updated.record;
+    if (!err) err = run(&update);
+    if (!err) *record = json_incref(update.record ? update.record : updated.record);
+    json_decref(update.record);
     json_decref(updated.record);
-    ny_settings_release(&updated.settings, update->ctx);
+    ny_settings_release(&updated.settings, update.ctx);
     ny_options_free(updated.stored);
     return err;
-}
-
-int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
-                  json_t **record)
-{
-    struct update update = {.store = store, .name = name, .options = options};
-
-    return read_and_run(&update, record);
-}
-
-int ny_update_run_shard(struct ny_store *store, const char *name, const struct ny_options *options,
-                        json_t **record)
-{
-    struct update update = {.store = store, .name = name, .options = options, .all_shards = true};
-
-    return read_and_run(&update, record);
 }
