@@ -77,7 +77,7 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
 
     if (!ny_options_seconds(options, "time-limit", &limit) || left <= limit) return NY_OK;
     return ny_fail(options->ctx, NY_EBUDGET, "%s would take about %s, longer than --time-limit %s",
-                   what, time_text(left).text, ny_options_text(options, "time-limit"));
+                   what, time_text(left).text, ny_options_get(options, "time-limit"));
 }
 
 void ny_plan_lend(struct ny_context *ctx)

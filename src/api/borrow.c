@@ -125,7 +125,7 @@ static int borrow(struct ny_context *ctx, const char *path, const struct ny_tabl
     err = ny_store_of_rows(&store, ctx, path,
                            &(struct ny_given_rows){.X = borrowed->X,
                                                    .columns = borrowed->rows.columns,
-                                                   .folder = ny_options_text(options, "tmpdir"),
+                                                   .folder = ny_options_get(options, "tmpdir"),
                                                    .free = borrowed_free,
                                                    .arg = borrowed});
     if (!err) ny_store_hold(ctx, store);
@@ -145,7 +145,7 @@ static int hold_none(struct ny_context *ctx, const char *path, const char *folde
 static int import(struct ny_context *ctx, const char *path, const struct ny_table *table,
                   const struct ny_options *options)
 {
-    int err = hold_none(ctx, path, ny_options_text(options, "tmpdir"));
+    int err = hold_none(ctx, path, ny_options_get(options, "tmpdir"));
 
     if (!err)
         err = ny_import_held(ctx, path, (struct ny_import_source){.table = table}, options, NULL);

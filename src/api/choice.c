@@ -186,7 +186,7 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
     struct list list = {.ctx = ny_store_context(store),
                         .path = ny_options_source(options, "features"),
                         .given = given};
-    const char *text = ny_options_text(options, "features"), *end = strrchr(text, '.');
+    const char *text = ny_options_get(options, "features"), *end = strrchr(text, '.');
     bool table = list.path != text || (end && strcmp(end, ".npy") == 0);
     struct ny_numbers numbers = {0};
     int err;
@@ -237,7 +237,7 @@ static int read_kept(struct ny_given_choice *given, struct ny_store *store, uint
 int ny_given_choice_read(struct ny_given_choice *given, struct ny_store *store,
                          const struct ny_options *options, const struct ny_own_landmarks *own)
 {
-    const char *text = ny_options_text(options, "features");
+    const char *text = ny_options_get(options, "features");
     struct ny_rows_info points;
     int err;
 

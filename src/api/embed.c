@@ -104,7 +104,7 @@ int ny_fit_into(struct ny_context *context, const char *path, const char *name,
 static int check_model(struct ny_context *ctx, const struct ny_options *options)
 {
     const struct ny_map *map = ny_options_map(options);
-    const char *approx = ny_options_text(options, "approx");
+    const char *approx = ny_options_get(options, "approx");
 
     if (!ny_map_needs_points(map, approx ? ny_method_find(approx) : NULL)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
@@ -120,7 +120,7 @@ static int check(struct ny_context *ctx, const struct ny_options *options,
 
     if (!err && models) err = check_model(ctx, options);
     if (err) return err;
-    if (strcmp(ny_options_text(options, "nan"), "error") != 0)
+    if (strcmp(ny_options_get(options, "nan"), "error") != 0)
         return ny_fail_idle(ctx, "nan", "rows in memory");
     return ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
 }

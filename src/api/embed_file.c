@@ -25,7 +25,7 @@ static const char result[] = "embedding";
 static void choose_folder(char folder[FOLDER_BYTES], const char *output,
                           const struct ny_options *options)
 {
-    const char *typed = ny_options_text(options, "tmpdir"), *slash = strrchr(output, '/');
+    const char *typed = ny_options_get(options, "tmpdir"), *slash = strrchr(output, '/');
     int length = slash == output ? 1 : slash ? (int)(slash - output) : 0;
 
     if (typed)
@@ -110,7 +110,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     if (!err) err = ny_options_copy(&of_fit, options, "");
     if (!err) err = ny_options_set(of_fit, "restart", "no"); /* there is nothing to replace */
     if (err) goto done;
-    keeps = strcmp(ny_options_text(options, "nan"), "keep") == 0;
+    keeps = strcmp(ny_options_get(options, "nan"), "keep") == 0;
     if (keeps && (ny_output_text(output).samples || ny_ends_with(output, ".eigenval")))
         err = ny_fail_idle(context, "nan keep", output);
     if (err) goto done;

@@ -13,8 +13,8 @@
 static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
                                                const struct ny_options *options, const char **typed)
 {
-    struct ny_evaluate_settings settings = {.measures = ny_options_text(options, "measures"),
-                                            .against = ny_options_text(options, "against"),
+    struct ny_evaluate_settings settings = {.measures = ny_options_get(options, "measures"),
+                                            .against = ny_options_get(options, "against"),
                                             .threads = ny_context_threads(ctx),
                                             .typed = typed};
     uint64_t clusters = 0, to = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
@@ -65,7 +65,7 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     err = ny_call_begin(context);
     if (err) return err;
     err = ny_options_check(options, NY_GROUP_EVALUATE);
-    if (err == NY_OK) err = ny_shards_open(&store, context, path, name);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path, name, NY_SHARDS_ALL);
     if (err == NY_OK) err = ny_evaluate_run(store, name, &settings, &object);
     if (err) goto done;
     describe_machine(context, object);

@@ -89,7 +89,7 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     err = ny_call_begin(ctx);
     if (err) return err;
     if (!missing) err = export_together(ctx, &what, &done);
-    if (err == NY_OK && !done) err = ny_shards_open(&store, ctx, path, name);
+    if (err == NY_OK && !done) err = ny_shards_open(&store, ctx, path, name, NY_SHARDS_ALL);
     if (err == NY_OK && !done) err = ny_part_export(store, name, part, output, missing);
     ny_store_close(store);
     ny_call_end(ctx);
@@ -124,7 +124,7 @@ static int export_beside(struct ny_context *ctx, const struct ny_shared_part *wh
     if (!err) err = ny_call_begin(ctx);
     if (err) return err;
     err = export_together(ctx, what, &done);
-    if (!err && !done) err = ny_shards_open(&store, ctx, what->path, what->name);
+    if (!err && !done) err = ny_shards_open(&store, ctx, what->path, what->name, NY_SHARDS_ALL);
     if (!err && !done)
         err = ny_part_export_beside(store, what->name, what->part, what->output, beside);
     ny_store_close(store);
@@ -177,7 +177,7 @@ int ny_embedding_shape(struct ny_context *context, const char *path, const char 
     size_t p = 0;
     int err = NY_GIVEN(context, path, name);
 
-    if (err == NY_OK) err = ny_shards_open(&store, context, path, name);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path, name, NY_SHARDS_ALL);
     if (err == NY_OK) err = ny_result_layout(store, name, &layout, &p);
     if (rows) *rows = layout.rows;
     if (components) *components = p;
@@ -191,7 +191,7 @@ int ny_embedding_read(struct ny_context *context, const char *path, const char *
     struct ny_store *store = NULL;
     int err = NY_GIVEN(context, path, name, values);
 
-    if (err == NY_OK) err = ny_shards_open(&store, context, path, name);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path, name, NY_SHARDS_ALL);
     if (err == NY_OK) err = ny_result_rows32(store, name, first, (size_t)count, values);
     ny_store_close(store);
     return err;

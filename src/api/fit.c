@@ -36,7 +36,7 @@
 static int open_planned(struct ny_store **store, struct ny_context *context, const char *path,
                         const struct ny_options *options)
 {
-    const char *text = ny_options_text(options, "shape");
+    const char *text = ny_options_get(options, "shape");
     struct ny_points_shape shape;
     char name[160];
     int err;
@@ -50,7 +50,7 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     if (!path)
         return ny_fail(context, NY_EUSAGE,
                        "name a STORE to plan for, or give --shape ROWS,COLUMNS");
-    return ny_shards_open_steady(store, context, path);
+    return ny_shards_open(store, context, path, NULL, NY_SHARDS_STEADY);
 }
 
 /* Tells what a plan could not read: the rows of a shape. */
@@ -154,7 +154,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    widths = ny_options_text(options, "gamma-grid");
+    widths = ny_options_get(options, "gamma-grid");
     err = ny_call_begin(context);
     if (err) return err;
     err = open_planned(&store, context, path, options);
@@ -263,7 +263,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_rows_
         put_graph(report, fit);
     else
         put_kernel(report, fit, embeds);
-    ny_field_set_text(report, "features", ny_options_text(request->options, "features"));
+    ny_field_set_text(report, "features", ny_options_get(request->options, "features"));
     ny_field_set_count(report, "seed", fit->seed);
     ny_field_set_count(report, "threads", fit->threads);
     if (!embeds) return record;

@@ -30,7 +30,7 @@ static int take_edges(struct ny_request *request)
     int err = ny_points_info(request->store, &points);
 
     if (err) return err;
-    edges->path = ny_options_text(request->options, "edges");
+    edges->path = ny_options_get(request->options, "edges");
     edges->open = ny_edge_file_open;
     edges->keep_bytes = 2 * NY_READING_BYTES;
     edges->affinities = ny_options_choice(request->options, "edge-weights") == AFFINITIES;
@@ -51,7 +51,7 @@ static int take_settings(struct ny_request *request)
 
     if (err == NY_OK && ny_options_is_set(request->options, "edges")) return take_edges(request);
     if (err == NY_OK &&
-        !(ny_options_text(request->options, "knn") && ny_options_text(request->options, "scale")))
+        !(ny_options_get(request->options, "knn") && ny_options_get(request->options, "scale")))
         return ny_fail_idle(request->ctx, "graph", "the verb graph");
     if (!err)
         err = ny_given_choice_read(&request->settings.given_choice, request->store,
@@ -62,7 +62,7 @@ static int take_settings(struct ny_request *request)
     err = ny_refuse_nodes(request->store);
     if (err) return err;
     return ny_graph_settings_decide(&request->graph, ny_store_rows(request->store),
-                                    ny_options_text(request->options, "sweep"));
+                                    ny_options_get(request->options, "sweep"));
 }
 
 /* Puts what a graph from elsewhere has into its new record: one stage, and perhaps no points. */
@@ -90,7 +90,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_rows_
     if (is_given(request)) return record_of_edges(request, points, record);
     ny_record_begin_graph(json_object_get(record, "report"), &request->graph);
     ny_field_set_text(json_object_get(record, "report"), "features",
-                      ny_options_text(request->options, "features"));
+                      ny_options_get(request->options, "features"));
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
     return record;
 }

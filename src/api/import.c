@@ -301,7 +301,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
 /* Refuses processes that would all import the same rows into one store. */
 static int check_peers(struct ny_context *ctx, const struct ny_options *options)
 {
-    const char *peers = ny_options_text(options, "peers");
+    const char *peers = ny_options_get(options, "peers");
     bool alone = peers && strcmp(peers, "alone") == 0, dealt = ny_options_is_set(options, "shards");
     unsigned ranks = alone ? 0 : ny_transport_launched();
 
@@ -334,14 +334,14 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     asked->reading.reading = ny_settings_layout(options);
     asked->rows_typed = ny_options_is_set(options, "rows");
     asked->values_typed = ny_options_is_set(options, "values");
-    asked->shard = ny_options_text(options, "shard");
-    asked->like = ny_options_text(options, "like");
+    asked->shard = ny_options_get(options, "shard");
+    asked->like = ny_options_get(options, "like");
     asked->shuffle = ny_options_flag(options, "shuffle");
     ny_options_size(options, "seed", &asked->seed);
     ny_options_size(options, "min-values", &asked->min_values);
     if (ny_options_is_set(options, "memory")) asked->memory = SIZE_MAX;
     spec->append = ny_options_flag(options, "append");
-    spec->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
+    spec->raw = strcmp(ny_options_get(options, "codec"), "raw") == 0;
     spec->expects = ny_options_size(options, "expect-rows", &spec->expected);
     spec->fingerprint = ny_options_fingerprint(options, NY_GROUP_IMPORT);
     return NY_OK;

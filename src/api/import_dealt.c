@@ -62,8 +62,8 @@ static void lay(struct ny_layout *l, struct dealt *dealt)
 static int check_options(struct ny_context *ctx, const struct ny_options *options, uint64_t shards)
 {
     if (shards > NY_SHARDS_MAX)
-        return ny_fail_value(ctx, "shards", "at most 100000", ny_options_text(options, "shards"));
-    return ny_transport_check(ctx, ny_options_text(options, "peers"),
+        return ny_fail_value(ctx, "shards", "at most 100000", ny_options_get(options, "shards"));
+    return ny_transport_check(ctx, ny_options_get(options, "peers"),
                               ny_options_is_set(options, "peers-wait") ? "" : NULL);
 }
 
@@ -260,7 +260,7 @@ static int identify(const struct dealt *dealt, struct ny_context *ctx, char **te
     *text = ny_alloc(ctx, NY_MEM_IO, (dealt->files->count + 1) * NY_DIGEST_DIGITS + 1);
     err = *text ? NY_OK : NY_EBUDGET;
     for (size_t i = 0; !err && i < sizeof(beside) / sizeof(beside[0]); i++) {
-        const char *file = ny_options_text(dealt->options, beside[i]);
+        const char *file = ny_options_get(dealt->options, beside[i]);
 
         if (!file || strcmp(file, "none") == 0) continue;
         err = digest_file(ctx, file, &other);
@@ -399,7 +399,7 @@ int ny_import_dealt(struct ny_context *context, const char *path,
     wish.shards = dealt.shards = (unsigned)shards;
     snprintf(command, sizeof(command), "import files into %s", folder ? folder + 1 : path);
     wish.command = command; /* other folders may lead to the store */
-    wish.peers = ny_options_text(options, "peers");
+    wish.peers = ny_options_get(options, "peers");
     wish.waits = ny_options_is_set(options, "peers-wait");
     ny_options_number(options, "peers-wait", &wish.wait_s);
     lay(&l, &dealt);

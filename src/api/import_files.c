@@ -8,7 +8,7 @@
 /* A store holds numbers alone, from which kernels, means and widths are computed. */
 static int check_nan(struct ny_context *ctx, const struct ny_options *options)
 {
-    const char *nan = options ? ny_options_text(options, "nan") : NULL;
+    const char *nan = options ? ny_options_get(options, "nan") : NULL;
 
     if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE, "--nan keep is for embed and transform; give --nan drop");

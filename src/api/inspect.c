@@ -140,7 +140,7 @@ int ny_result_report(struct ny_context *context, const char *path, const char *n
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_shards_open_some(&store, context, path, name);
+    err = ny_shards_open(&store, context, path, name, NY_SHARDS_SOME);
     if (err) goto done;
     err = ny_record_need(store, name, &record);
     if (err) goto done;
@@ -410,7 +410,7 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_shards_open_some(&store, context, path, NULL);
+    err = ny_shards_open(&store, context, path, NULL, NY_SHARDS_SOME);
     if (!err) err = ny_store_describe(report, store);
     ny_store_close(store);
     return err;
@@ -459,7 +459,7 @@ int ny_remove(struct ny_context *context, const char *path, const char *name)
 
     if (!err) err = ny_shards_each(context, path, NY_SHARDS_CHANGE, remove_from, &removal);
     if (err || removal.removed) return err;
-    err = ny_shards_open_some(&store, context, path, NULL);
+    err = ny_shards_open(&store, context, path, NULL, NY_SHARDS_SOME);
     if (!err) err = ny_result_missing(store, name);
     ny_store_close(store);
     return err;

@@ -112,9 +112,9 @@ static size_t count_kept(const json_t *record)
 int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
                       const struct ny_options *options, const struct ny_own_landmarks *own)
 {
-    const char *file = ny_options_text(options, "landmarks-file");
-    const char *points = ny_options_text(options, "landmarks-points");
-    const char *from = ny_options_text(options, "landmarks-from");
+    const char *file = ny_options_get(options, "landmarks-file");
+    const char *points = ny_options_get(options, "landmarks-points");
+    const char *from = ny_options_get(options, "landmarks-from");
     struct ny_numbers list = {0};
     int err;
 

@@ -28,7 +28,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     int err = NY_GIVEN(context, out, path, name);
 
     if (out) *out = NULL;
-    if (err == NY_OK) err = ny_shards_open_some(&store, context, path, name);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path, name, NY_SHARDS_SOME);
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
     if (err == NY_OK) err = ny_model_take_columns(*out, store);
     if (err == NY_OK && !ny_store_set(store)) err = ny_store_skip_lost(store);

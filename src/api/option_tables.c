@@ -147,7 +147,7 @@ int ny_options_open(struct ny_reader **out, const struct ny_options *options, co
     const struct ny_table *table = table_of(options, name);
 
     return table ? ny_reader_open_memory(out, options->ctx, table, how)
-                 : ny_reader_open(out, options->ctx, ny_options_text(options, name), how);
+                 : ny_reader_open(out, options->ctx, ny_options_get(options, name), how);
 }
 
 size_t ny_options_table_bytes(const struct ny_options *options)
@@ -164,7 +164,7 @@ const char *ny_options_source(const struct ny_options *options, const char *name
 {
     const struct ny_table *table = table_of(options, name);
 
-    return table ? ny_memory_name(table) : ny_options_text(options, name);
+    return table ? ny_memory_name(table) : ny_options_get(options, name);
 }
 
 /* ---- a list of numbers ---------------------------------------------------------------------- */

@@ -136,11 +136,6 @@ int ny_options_refuse(const struct ny_options *options, const char *names, const
     return NY_OK;
 }
 
-const char *ny_options_text(const struct ny_options *options, const char *name)
-{
-    return ny_options_get(options, name);
-}
-
 bool ny_options_flag(const struct ny_options *options, const char *name)
 {
     const char *text = ny_options_get(options, name);

@@ -36,8 +36,6 @@ int ny_options_copy(struct ny_options **out, const struct ny_options *options, c
 bool ny_options_is_set(const struct ny_options *options, const char *name);
 /* NY_EUSAGE where one of the options "a|b" is set: it does not act with `with`. */
 int ny_options_refuse(const struct ny_options *options, const char *names, const char *with);
-/* The value in force; NULL when there is none. The same as ny_options_get(). */
-const char *ny_options_text(const struct ny_options *options, const char *name);
 /* Tells whether the value in force is "yes". */
 bool ny_options_flag(const struct ny_options *options, const char *name);
 /* The number in force; false, and *value untouched, when there is none or it is "auto". */

@@ -105,7 +105,7 @@ static int take_names(struct names *names, const char *const *given, size_t coun
 static int take_image(struct ny_context *ctx, const struct ny_options *options,
                       struct ny_page_spec *spec)
 {
-    const char *text = ny_options_text(options, "image");
+    const char *text = ny_options_get(options, "image");
     unsigned height, width;
     int end = 0;
 
@@ -123,7 +123,7 @@ static int take_image(struct ny_context *ctx, const struct ny_options *options,
 static int take_path(struct ny_context *ctx, const struct ny_options *options, uint64_t rows[2],
                      struct ny_page_spec *spec)
 {
-    const char *text = ny_options_text(options, "path");
+    const char *text = ny_options_get(options, "path");
     unsigned long long from, to;
     int end = 0;
 
@@ -150,14 +150,14 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
         err = names ? NY_GIVEN(context, names[i]) : NY_GIVEN(context, names);
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    spec.title = ny_options_text(options, "title");
+    spec.title = ny_options_get(options, "title");
     err = ny_output_check(context, output, NY_OUTPUT_PAGE);
     if (err == NY_OK) err = take_image(context, options, &spec);
     if (err == NY_OK) err = take_path(context, options, path_rows, &spec);
     if (err) return err;
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_shards_open(&taken.store, context, path, count ? names[0] : NULL);
+    err = ny_shards_open(&taken.store, context, path, count ? names[0] : NULL, NY_SHARDS_ALL);
     if (err == NY_OK) err = take_names(&taken, names, count);
     spec.names = (const char *const *)taken.name;
     spec.count = taken.count;

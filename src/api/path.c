@@ -58,7 +58,7 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     options = ny_options_given(options, context, &none);
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_shards_open(&store, context, path, graph);
+    err = ny_shards_open(&store, context, path, graph, NY_SHARDS_ALL);
     if (err == NY_OK) err = ny_graph_need(store, graph, &named);
     if (err == NY_OK) err = ny_stored_graph_lengths(&named.graph, "a path");
     if (err == NY_OK) err = find(&named.graph, named.record, options, report);

@@ -114,7 +114,7 @@ static int describe(struct ny_options *options, const struct ny_model *model)
 
 int ny_placed_options(struct ny_request *request)
 {
-    const char *path = ny_options_text(request->options, "model");
+    const char *path = ny_options_get(request->options, "model");
     int err = check_alone(request->options);
 
     if (!err) err = ny_model_of_file(&request->model, request->ctx, path);

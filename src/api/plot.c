@@ -18,7 +18,7 @@
 static int take_axes(struct ny_context *ctx, const struct ny_options *options, char axes[2][64],
                      struct ny_picture_spec *spec)
 {
-    const char *text = ny_options_text(options, "axes");
+    const char *text = ny_options_get(options, "axes");
     size_t first = text ? strcspn(text, ",") : 0, second = text ? strlen(text) - first : 0;
 
     if (!text) return NY_OK;
@@ -35,7 +35,7 @@ static int take_axes(struct ny_context *ctx, const struct ny_options *options, c
 static int take_size(struct ny_context *ctx, const struct ny_options *options,
                      struct ny_picture_spec *spec)
 {
-    const char *text = ny_options_text(options, "size");
+    const char *text = ny_options_get(options, "size");
     unsigned width = 0, height = 0;
     int end = 0;
 
@@ -65,9 +65,9 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path, co
 
     *plot = (struct plot){0};
     options = ny_options_given(options, ctx, &plot->none);
-    plot->spec.scene.color = ny_options_text(options, "color");
+    plot->spec.scene.color = ny_options_get(options, "color");
     plot->spec.scene.all = ny_options_flag(options, "all");
-    plot->spec.title = ny_options_text(options, "title");
+    plot->spec.title = ny_options_get(options, "title");
     plot->spec.scree = ny_options_flag(options, "scree");
     plot->names = ny_options_flag(options, "names");
     if (ny_options_is_set(options, "names")) plot->spec.names = &plot->names;
@@ -77,7 +77,7 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path, co
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    err = ny_shards_open(&plot->store, ctx, path, name);
+    err = ny_shards_open(&plot->store, ctx, path, name, NY_SHARDS_ALL);
     if (err) ny_call_end(ctx);
     return err;
 }

@@ -168,7 +168,7 @@ static int create_record(struct ny_request *request)
         ny_field_set_count(request->record, "first", points.here.first);
     }
     /* A map of a graph has the rows of the graph, which was made when all of them were there. */
-    if (points.lost && !ny_options_text(request->options, "graph")) note_lost(request, points.lost);
+    if (points.lost && !ny_options_get(request->options, "graph")) note_lost(request, points.lost);
     request->fresh = !request->stored;
     err = ny_record_replace(request->store, request->name, request->record);
 done:
@@ -367,7 +367,7 @@ static int take_in(struct ny_request *request, const struct ny_options *how)
 {
     int err = ny_update_run(request->store, request->name, how, false, &request->record);
 
-    if (err || strcmp(ny_options_text(how, "update"), "full") != 0 ||
+    if (err || strcmp(ny_options_get(how, "update"), "full") != 0 ||
         !ny_accuracy_landmarks(request->record))
         return err;
     err = ny_options_of_stored(&request->made, how, request->kind->groups,
@@ -382,7 +382,7 @@ static int take_in(struct ny_request *request, const struct ny_options *how)
 /* Goes on with the update that is under way of a result that is done, if there is one. */
 static int resume_update(struct ny_request *request)
 {
-    const char *limit = ny_options_text(request->options, "time-limit");
+    const char *limit = ny_options_get(request->options, "time-limit");
     json_t *update = NULL;
     int err = request->kind->updates ? ny_record_load_update(request->store, request->name, &update)
                                      : NY_OK;

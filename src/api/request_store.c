@@ -15,7 +15,7 @@ static bool is_missing(const char *path)
 
 int ny_request_refuse_ranks(const struct ny_request *request, const char *path)
 {
-    const struct ny_transport_wish wish = {.peers = ny_options_text(request->options, "peers"),
+    const struct ny_transport_wish wish = {.peers = ny_options_get(request->options, "peers"),
                                            .shards = 1};
     bool program = !ny_context_command(request->ctx);
     struct ny_transport *transport;

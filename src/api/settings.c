@@ -38,15 +38,15 @@ static double number_of(const struct ny_options *options, const char *name, doub
 int ny_settings_preparation(struct ny_context *ctx, const struct ny_options *options,
                             struct ny_prepared *how)
 {
-    const char *rows = ny_options_text(options, "rows");
+    const char *rows = ny_options_get(options, "rows");
 
-    if (ny_prepared_parse(how, rows, ny_options_text(options, "values"))) return NY_OK;
+    if (ny_prepared_parse(how, rows, ny_options_get(options, "values"))) return NY_OK;
     return ny_fail_value(ctx, "rows", "none, unit, or total:S with a number S above 0", rows);
 }
 
 enum ny_reading ny_settings_layout(const struct ny_options *options)
 {
-    const char *layout = ny_options_text(options, "layout");
+    const char *layout = ny_options_get(options, "layout");
 
     if (strcmp(layout, "auto") == 0) return NY_READ_AUTO;
     return strcmp(layout, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
@@ -58,21 +58,21 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     struct ny_reader_options reader = {0};
 
     if (!options) return reader;
-    format = ny_options_text(options, "format");
-    dtype = ny_options_text(options, "dtype");
-    nan = ny_options_text(options, "nan");
+    format = ny_options_get(options, "format");
+    dtype = ny_options_get(options, "dtype");
+    nan = ny_options_get(options, "nan");
     if (format && strcmp(format, "auto") != 0) reader.format = format;
     reader.header = (enum ny_csv_header)ny_options_choice(options, "header");
     reader.decimal = (enum ny_csv_decimal)ny_options_choice(options, "decimal");
     if (dtype) reader.dtype = ny_dtype_parse(dtype);
-    reader.label_column = ny_options_text(options, "label-column");
-    reader.id_column = ny_options_text(options, "id-column");
-    reader.columns = ny_options_text(options, "columns");
-    reader.drop_columns = ny_options_text(options, "drop-columns");
-    reader.column_names = ny_options_text(options, "column-names");
+    reader.label_column = ny_options_get(options, "label-column");
+    reader.id_column = ny_options_get(options, "id-column");
+    reader.columns = ny_options_get(options, "columns");
+    reader.drop_columns = ny_options_get(options, "drop-columns");
+    reader.column_names = ny_options_get(options, "column-names");
     reader.new_columns_drop = ny_options_choice(options, "new-columns") > 0;
-    reader.labels_file = ny_options_text(options, "labels");
-    reader.matrix = ny_options_text(options, "matrix");
+    reader.labels_file = ny_options_get(options, "labels");
+    reader.matrix = ny_options_get(options, "matrix");
     reader.transpose = ny_options_flag(options, "transpose");
     reader.dims = size_of(options, "dims", 0);
     reader.nan_kept = nan && strcmp(nan, "keep") == 0;
@@ -102,7 +102,7 @@ struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
 /* Sets the kernel with its parameters; γ is left to stage stats where it is not given. */
 static void read_kernel(const struct ny_options *options, struct ny_wishes *wishes)
 {
-    const char *name = ny_options_text(options, "kernel");
+    const char *name = ny_options_get(options, "kernel");
     struct ny_fit_settings *plain = &wishes->plain;
     const struct ny_param *param;
 
@@ -130,7 +130,7 @@ static void read_selection(const struct ny_options *options, struct ny_wishes *w
 /* Sets what a fit takes, whether its map is one of a kernel or of a graph. */
 static void read_fit(const struct ny_options *options, struct ny_wishes *wishes)
 {
-    const char *approx = ny_options_text(options, "approx");
+    const char *approx = ny_options_get(options, "approx");
     struct ny_fit_settings *plain = &wishes->plain;
 
     plain->method = approx ? ny_method_find(approx) : NULL;
@@ -172,11 +172,11 @@ static void read_graph_map(const struct ny_options *options, struct ny_context *
 {
     struct ny_fit_settings *plain = &wishes->plain;
 
-    plain->graph_name = ny_options_text(options, "graph");
+    plain->graph_name = ny_options_get(options, "graph");
     plain->largest_alone = ny_options_flag(options, "largest");
     plain->edge_weights = (enum ny_edge_weights)ny_options_choice(options, "edge-weights");
     plain->edge_weights_typed = ny_options_is_set(options, "edge-weights");
-    wishes->sweep = ny_options_text(options, "sweep");
+    wishes->sweep = ny_options_get(options, "sweep");
     if (!plain->graph_name) plain->graph = ny_settings_graph(options, ctx);
 }
 
@@ -185,7 +185,7 @@ static void read_graph_map(const struct ny_options *options, struct ny_context *
 static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_context *ctx,
                                     unsigned groups)
 {
-    const char *select = ny_options_text(options, "select");
+    const char *select = ny_options_get(options, "select");
     bool embeds = groups & NY_GROUP_FIT;
     struct ny_wishes wishes = {
         .plain = {.landmarks = size_of(options, "landmarks", SIZE_MAX),
@@ -225,7 +225,7 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
     /* One row can be summed up, or placed by a model, but not fitted. */
     bool one = ny_options_choice(options, "until") || ny_options_is_set(options, "model");
     uint64_t least = one ? 1 : 2;
-    const char *graph = ny_options_text(options, "graph");
+    const char *graph = ny_options_get(options, "graph");
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
@@ -257,7 +257,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups,
                     const struct ny_own_landmarks *own)
 {
-    const char *columns = ny_options_text(options, "columns-file");
+    const char *columns = ny_options_get(options, "columns-file");
     struct ny_rows_info points;
     struct ny_wishes wishes;
     int err;

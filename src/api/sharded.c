@@ -102,7 +102,7 @@ int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, c
 
     *team = (struct ny_shard_team){.ctx = context};
     if (options) {
-        wish.peers = ny_options_text(options, "peers");
+        wish.peers = ny_options_get(options, "peers");
         wish.waits = ny_options_is_set(options, "peers-wait");
         ny_options_number(options, "peers-wait", &wish.wait_s);
     }
@@ -170,7 +170,7 @@ static const char *mode_of(const struct ny_request_call *call)
 {
     bool updates = call->kind && call->kind->updates && call->options;
 
-    return updates ? ny_options_text(call->options, "update") : NULL;
+    return updates ? ny_options_get(call->options, "update") : NULL;
 }
 
 /* Runs it. An update comes to new shards, too; a frozen one goes shard by shard. */
@@ -265,7 +265,7 @@ static int export_beside(struct ny_context *ctx, const struct ny_shared_part *wh
 
     if (!ny_peers_leads(peers)) return NY_OK;
     ny_context_set_peers(ctx, NULL);
-    err = ny_shards_open(&store, ctx, what->path, NULL);
+    err = ny_shards_open(&store, ctx, what->path, NULL, NY_SHARDS_ALL);
     if (!err)
         err = ny_part_export_beside(store, what->name, what->part, what->output, what->beside);
     ny_store_close(store);

@@ -147,7 +147,8 @@ static int by_result(struct run *run, struct ny_store *store)
 static int by_store(struct run *run)
 {
     struct ny_store *store = NULL;
-    int err = ny_shards_open_some(&store, run->ctx, run->placing->path, run->placing->name);
+    int err =
+        ny_shards_open(&store, run->ctx, run->placing->path, run->placing->name, NY_SHARDS_SOME);
 
     run->rows.like = store;
     if (err == NY_OK) err = by_result(run, store);
@@ -350,7 +351,7 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
                                    .found = {.neighbors = room->neighbors, .recall = room->recall}};
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_shards_open(&store, context, path, name);
+    err = ny_shards_open(&store, context, path, name, NY_SHARDS_ALL);
     if (!err) err = ny_neighbor_lists_find(&lists, store, name);
     if (!err) room->found = lists.found.found.share;
     ny_store_close(store);

@@ -278,7 +278,7 @@ static int read_result(struct updated *updated, struct update *update)
 /* Returns the mode that the options name. */
 static enum ny_update_mode mode_of(const struct ny_options *options)
 {
-    const char *mode = ny_options_text(options, "update");
+    const char *mode = ny_options_get(options, "update");
 
     return strcmp(mode, ny_update_mode_name(NY_UPDATE_FROZEN)) == 0 ? NY_UPDATE_FROZEN
                                                                     : NY_UPDATE_FULL;

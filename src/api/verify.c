@@ -177,7 +177,7 @@ static int compare_shards(void *user, const char *name)
 /* Verifies what shards that are sound by themselves have together, and counts those not here. */
 static int verify_together(struct finding *finding, const char *path, json_t *report)
 {
-    int err = ny_shards_open_some(&finding->store, finding->ctx, path, NULL);
+    int err = ny_shards_open(&finding->store, finding->ctx, path, NULL, NY_SHARDS_SOME);
     const struct ny_shards *shards = err ? NULL : ny_shards_of(finding->store);
 
     finding->shard = -1;

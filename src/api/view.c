@@ -75,7 +75,8 @@ int ny_view_open(struct ny_view **out, struct ny_context *context, const char *p
     if (!view) return NY_EBUDGET;
     view->ctx = context;
     if (name) view->name = ny_strdup(context, name);
-    err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path, name);
+    err = name && !view->name ? NY_EBUDGET
+                              : ny_shards_open(&view->store, context, path, name, NY_SHARDS_ALL);
     if (err == NY_OK && !name) err = ny_points_state(view->store, &view->points);
     if (err == NY_OK && name) err = record_digest(view->store, name, &view->record);
     if (err == NY_OK && name) err = ny_result_open_any(&view->result, view->store, view->name);

@@ -3,11 +3,8 @@
 #include "shards/set.h"
 #include "shards/whole.h"
 
-/* Says what a set has to have: the shards that are there, all of them, or all as steady ones. */
-enum what { SOME, ALL, STEADY };
-
-static int open_as(struct ny_store **out, struct ny_context *ctx, const char *path,
-                   const char *name, enum what what)
+int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path,
+                   const char *name, enum ny_shards_which which)
 {
     struct ny_shards *shards;
     bool whole;
@@ -19,27 +16,10 @@ static int open_as(struct ny_store **out, struct ny_context *ctx, const char *pa
     if (!err) err = ny_shards_read(&shards, ctx, path);
     if (err) return err;
     if (whole) return ny_whole_of(out, shards);
-    if (what != SOME) err = ny_shards_complete(shards);
-    if (!err) return ny_shards_set(out, shards, what == STEADY);
+    if (which != NY_SHARDS_SOME) err = ny_shards_complete(shards);
+    if (!err) return ny_shards_set(out, shards, which == NY_SHARDS_STEADY);
     ny_shards_free(shards);
     return err;
-}
-
-int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path,
-                        const char *name)
-{
-    return open_as(out, ctx, path, name, SOME);
-}
-
-int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path,
-                   const char *name)
-{
-    return open_as(out, ctx, path, name, ALL);
-}
-
-int ny_shards_open_steady(struct ny_store **out, struct ny_context *ctx, const char *path)
-{
-    return open_as(out, ctx, path, NULL, STEADY);
 }
 
 int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way way,

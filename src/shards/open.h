@@ -15,15 +15,13 @@ enum ny_shards_way { NY_SHARDS_VERIFY, NY_SHARDS_MEND, NY_SHARDS_CHANGE };
 int ny_shards_each(struct ny_context *ctx, const char *path, enum ny_shards_way way,
                    ny_shard_fn *each, void *arg);
 
-/* Opens a store, or all shards of a store in shards as one (store/store.h, struct ny_set), for what
+/* Says which shards have to be there: all; none, and those that are not are left out; or all, whose
+ * rows may then be read in passes, too. */
+enum ny_shards_which { NY_SHARDS_ALL, NY_SHARDS_SOME, NY_SHARDS_STEADY };
+/* Opens a store, or the shards of a store in shards as one (store/store.h, struct ny_set), for what
  * only reads. Where NAME (NULL: none is meant) is a result of all rows, as ny_whole_open() does
- * (shards/whole.h). NY_EUSAGE where not all shards are there. */
+ * (shards/whole.h). NY_EUSAGE where a shard is missing. */
 int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path,
-                   const char *name);
-/* Opens a store, or all shards of one, whose rows may then be read in passes, too. */
-int ny_shards_open_steady(struct ny_store **out, struct ny_context *ctx, const char *path);
-/* Opens a store, or those of its shards that are there, likewise. */
-int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path,
-                        const char *name);
+                   const char *name, enum ny_shards_which which);
 
 #endif

@@ -1,4 +1,5 @@
-/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does. */
+/* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does.
+ */
 #include "fault/job_kill.h"
 
 #include "shards/open.h"
@@ -95,7 +96,7 @@ static void same_points(const char *one, const char *other)
     for (int k = 0; k < 2; k++) {
         size_t n;
 
-        assert_int_equal(ny_shards_open(&opened, ctx, paths[k], NULL), NY_OK);
+        assert_int_equal(ny_shards_open(&opened, ctx, paths[k], NULL, NY_SHARDS_ALL), NY_OK);
         assert_int_equal(ny_points_stored(opened, &info[k]), NY_OK);
         n = (size_t)info[k].rows.n;
         rows[k] = malloc(n * D * sizeof(double));
@@ -132,7 +133,7 @@ static uint64_t rows_of(const char *path)
     OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
-    assert_int_equal(ny_shards_open(&opened, ctx, path, NULL), NY_OK);
+    assert_int_equal(ny_shards_open(&opened, ctx, path, NULL, NY_SHARDS_ALL), NY_OK);
     assert_int_equal(ny_points_info(opened, &info), NY_OK);
     return info.n;
 }
@@ -251,7 +252,7 @@ static bool has_staged(const char *path)
     bool waits = false;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
-    if (ny_shards_open(&opened, ctx, path, NULL) == NY_OK) {
+    if (ny_shards_open(&opened, ctx, path, NULL, NY_SHARDS_ALL) == NY_OK) {
         assert_int_equal(ny_ingest_waits(opened, &waits), NY_OK);
         ny_store_close(opened);
     }

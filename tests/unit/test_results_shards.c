@@ -157,7 +157,7 @@ TEST(clusters_of_two_evaluations_are_no_part)
     set(options, "measures", "clusters");
     set(options, "clusters", "3");
     works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
-    works(ny_shards_open(&store, in.ctx, in.store, NULL));
+    works(ny_shards_open(&store, in.ctx, in.store, NULL, NY_SHARDS_ALL));
     works(ny_result_open_any(&result, store, "map"));
     works(ny_part_fill(&result, part, 0, (size_t)rows_of[0], clusters));
     set(options, "clusters", "4");
@@ -187,7 +187,7 @@ TEST(a_shard_that_could_not_be_opened_is_opened_again)
     struct ny_result result;
     OWNED(ny_store) *store = NULL;
 
-    works(ny_shards_open(&store, in.ctx, in.store, NULL));
+    works(ny_shards_open(&store, in.ctx, in.store, NULL, NY_SHARDS_ALL));
     works(ny_result_open_any(&result, store, "map"));
     set_stage(1, "project");
     for (int turn = 0; turn < 2; turn++) {
