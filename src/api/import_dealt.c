@@ -38,7 +38,7 @@ struct dealt {
     const char *path;
     const struct ny_import_files *files;
     const struct ny_options *options;
-    unsigned shards, first;      /* and the first one of this process */
+    unsigned shards;
     bool by_rows;                /* else each file goes to one shard */
     uint64_t *before;            /* rows, or bytes, of the files before each, and of all */
     uint64_t *begin;             /* the row, or file, with which each share begins; the end */
@@ -309,21 +309,6 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     return err;
 }
 
-/* Imports the shards of this process. Where there are others, they are watched meanwhile. */
-static int import_shares(struct dealt *dealt, struct ny_context *ctx,
-                         const struct ny_group_shape *shape, struct ny_transport *transport)
-{
-    int err = NY_OK;
-
-    for (unsigned k = shape->first; k < shape->first + shape->count && !err; k++) {
-        const struct ny_group_shape one = {shape->shards, k, 1};
-
-        err = transport ? ny_group_run(ctx, &one, transport, import_share, dealt)
-                        : import_share(dealt, ctx, k);
-    }
-    return err;
-}
-
 /* ---- the end ------------------------------------------------------------------------------ */
 
 /* Describes the rows of all shards, with the sums over these. */
@@ -375,7 +360,7 @@ static int run(struct dealt *dealt, struct ny_context *ctx, struct ny_transport 
 
     if (err && transport) transport->ops->abandon(transport, err, ny_context_message(ctx));
     if (!err) err = ny_group_run(ctx, &shape, transport, agree, dealt);
-    if (!err) err = import_shares(dealt, ctx, &shape, transport);
+    if (!err) err = ny_group_take_turns(ctx, &shape, transport, import_share, dealt);
     return err ? err : ny_group_run(ctx, &shape, transport, finish, dealt);
 }
 

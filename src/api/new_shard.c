@@ -16,11 +16,6 @@
 static const char *const common[] = {"geometry",  "degrees",         "centring", "model",
                                      "landmarks", "landmark-points", "features"};
 
-struct joining {
-    const struct ny_shards *shards;
-    const char *name;
-};
-
 /* Tells whether shards are new to a result: those behind the first ones do not have it. `counts`:
  * the shards that the result of each counts; 0: it has none. */
 static bool are_new(const uint64_t *counts, unsigned shards)
@@ -136,31 +131,29 @@ static int give(struct ny_store *store, const char *name, json_t *record)
 }
 
 /* Looks at one shard, with its peers. */
-static int join(void *arg, struct ny_context *ctx, unsigned shard)
+static int join(void *arg, struct ny_store *store, unsigned shard)
 {
-    const struct joining *joining = arg;
+    const char *name = arg;
+    struct ny_context *ctx = ny_store_context(store);
     struct ny_peers *peers = ny_context_peers(ctx);
-    uint64_t mine = 0, *counts = ny_calloc(ctx, NY_MEM_OTHER, joining->shards->count, sizeof(mine));
-    struct ny_store *store = NULL;
+    unsigned shards = ny_peers_shards(peers);
+    uint64_t mine = 0, *counts = ny_calloc(ctx, NY_MEM_OTHER, shards, sizeof(mine));
     struct ny_name_lock *lock = NULL;
     json_t *record = NULL;
-    int err = counts ? ny_store_open(&store, ctx, joining->shards->shard[shard].path) : NY_EBUDGET;
+    int err = counts ? ny_name_lock(&lock, store, name) : NY_EBUDGET;
 
-    if (!err) err = ny_name_lock(&lock, store, joining->name);
-    if (!err) err = ny_record_load(store, joining->name, &record);
+    (void)shard;
+    if (!err) err = ny_record_load(store, name, &record);
     if (record) mine = ny_field_count(json_object_get(record, "sharded"), "shards", UINT64_MAX);
     if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), counts);
-    if (!err && are_new(counts, joining->shards->count)) err = give(store, joining->name, record);
+    if (!err && are_new(counts, shards)) err = give(store, name, record);
     json_decref(record);
     ny_name_unlock(lock);
-    ny_store_close(store);
     ny_free(ctx, counts);
     return err;
 }
 
 int ny_sharded_join(struct ny_shard_team *team, const char *name)
 {
-    struct joining joining = {team->shards, name};
-
-    return ny_group_run(team->ctx, &team->shape, team->transport, join, &joining);
+    return ny_shard_team_visit(team, join, (void *)name);
 }

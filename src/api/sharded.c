@@ -128,21 +128,59 @@ void ny_shard_team_close(struct ny_shard_team *team)
     ny_shards_free(team->shards);
 }
 
+/* ---- at each shard -------------------------------------------------------------------------- */
+
+struct visit {
+    const struct ny_shards *shards;
+    ny_shard_work_fn *work;
+    void *arg;
+};
+
+static int visit_shard(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    const struct visit *visit = arg;
+    struct ny_store *store;
+    int err = ny_store_open(&store, ctx, visit->shards->shard[shard].path);
+
+    if (!err) err = visit->work(visit->arg, store, shard);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_shard_team_visit(struct ny_shard_team *team, ny_shard_work_fn *work, void *arg)
+{
+    struct visit visit = {team->shards, work, arg};
+
+    return ny_group_run(team->ctx, &team->shape, team->transport, visit_shard, &visit);
+}
+
+int ny_shard_team_report(const struct ny_shard_team *team, int err, json_t *found,
+                         struct ny_report **report)
+{
+    if (!err && report && team->shape.first == 0)
+        return ny_report_of_json(report, team->ctx, found);
+    json_decref(found);
+    return err;
+}
+
 /* Runs work that is planned in all shards that a process has. The process itself is charged once,
  * beside what it takes for each of them. A budget that has no room for this is lent some: the plans
  * then say which one has. */
-static int run_planned(struct ny_context *ctx, const struct ny_group_shape *shape,
-                       struct ny_transport *transport, ny_group_fn *work, void *arg)
+static int run_planned(const struct ny_shard_team *team, ny_group_fn *work, void *arg)
 {
-    size_t process = shape->count > 1 ? NY_PROCESS_BYTES : 0, limit = ny_memory_limit(ctx);
+    struct ny_context *ctx = team->ctx;
+    size_t shards = team->shape.count, process = shards > 1 ? NY_PROCESS_BYTES : 0;
+    size_t limit = ny_memory_limit(ctx);
     int err;
 
-    if (limit >= NY_LOAN_BYTES_MIN && limit < process + shape->count * NY_LOAN_BYTES_MIN)
+    if (limit >= NY_LOAN_BYTES_MIN && limit < process + shards * NY_LOAN_BYTES_MIN)
         ny_memory_lend(ctx, process + NY_TRANSPORT_BYTES);
     err = ny_reserve(ctx, NY_MEM_PROCESS, process);
-    if (err && transport) transport->ops->abandon(transport, err, ny_context_message(ctx));
-    if (!err) {
-        err = ny_group_run(ctx, shape, transport, work, arg);
+    if (err) {
+        if (team->transport)
+            team->transport->ops->abandon(team->transport, err, ny_context_message(ctx));
+    } else {
+        err = ny_group_run(ctx, &team->shape, team->transport, work, arg);
         ny_unreserve(ctx, NY_MEM_PROCESS, process);
     }
     ny_memory_lend(ctx, 0);
@@ -156,13 +194,8 @@ static int run(struct request *request, struct ny_shard_team *team, struct ny_re
 
     request->shards = team->shards;
     request->first = team->shape.first;
-    err = run_planned(team->ctx, &team->shape, team->transport, run_shard, request);
-    if (!err && report && team->shape.first == 0) { /* the others leave it to this process */
-        err = ny_report_of_json(report, team->ctx, request->report);
-        request->report = NULL;
-    }
-    json_decref(request->report);
-    return err;
+    err = run_planned(team, run_shard, request);
+    return ny_shard_team_report(team, err, request->report, report);
 }
 
 /* Returns the mode of the update that the call asks for; NULL: none. */
@@ -250,9 +283,11 @@ int ny_request_any(struct ny_context *context, const struct ny_request_call *cal
     return whole ? ny_request_run(context, call, report) : run_in_shards(context, call, report);
 }
 
+/* ---- exports -------------------------------------------------------------------------------- */
+
 struct shards_export {
-    const struct ny_shard_team *team;
     const struct ny_shared_part *what;
+    struct ny_context *ctx; /* that is told of what was written */
 };
 
 /* Writes a table with names, labels or clusters beside its numbers: the peer that leads does it, as
@@ -273,30 +308,25 @@ static int export_beside(struct ny_context *ctx, const struct ny_shared_part *wh
     return err;
 }
 
-static int export_shard(void *arg, struct ny_context *ctx, unsigned shard)
+static int export_shard(void *arg, struct ny_store *store, unsigned shard)
 {
     const struct shards_export *export = arg;
     const struct ny_shared_part *what = export->what;
-    struct ny_store *store = NULL;
-    int err;
+    struct ny_context *ctx = ny_store_context(store);
+    int err = what->beside ? export_beside(ctx, what) : ny_store_agree(store);
 
-    if (what->beside) {
-        err = export_beside(ctx, what);
-    } else {
-        err = ny_store_open(&store, ctx, export->team->shards->shard[shard].path);
-        if (!err) err = ny_store_agree(store);
-        if (!err) err = ny_part_export_peers(store, what->name, what->part, what->output);
-        ny_store_close(store);
-    }
-    if (ny_context_written(ctx)) ny_context_wrote(export->team->ctx, *ny_context_written(ctx));
+    (void)shard;
+    if (!err && !what->beside)
+        err = ny_part_export_peers(store, what->name, what->part, what->output);
+    if (ny_context_written(ctx)) ny_context_wrote(export->ctx, *ny_context_written(ctx));
     return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the file is whole then */
 }
 
 int ny_sharded_export(struct ny_shard_team *team, const struct ny_shared_part *what)
 {
-    struct shards_export export = {team, what};
+    struct shards_export export = {what, team->ctx};
 
-    return ny_group_run(team->ctx, &team->shape, team->transport, export_shard, &export);
+    return ny_shard_team_visit(team, export_shard, &export);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */
@@ -407,21 +437,22 @@ int ny_sharded_plan(ny_plan_one_fn *plan_one, struct ny_context *context, const 
                     const struct ny_options *options, json_t **json)
 {
     struct plan plan = {.plan = plan_one, .options = options};
-    struct ny_shards *shards = NULL;
-    struct ny_group_shape shape;
+    struct ny_shard_team team = {.ctx = context};
     int err;
 
     ny_fields_begin();
-    err = ny_shards_read(&shards, context, path);
-    if (!err) err = ny_shards_complete(shards);
-    if (err) goto done;
-    shape = ny_group_shape(shards->count, 0, 1);
-    plan.shards = shards;
-    err = run_planned(context, &shape, NULL, plan_shard, &plan);
-    if (!err) plan_for_all(&plan, ny_context_threads(context));
-    if (!err) *json = json_incref(plan.json);
-done:
+    err = ny_shards_read(&team.shards, context, path);
+    if (!err) err = ny_shards_complete(team.shards);
+    if (!err) {
+        plan.shards = team.shards;
+        team.shape = ny_group_shape(team.shards->count, 0, 1);
+        err = run_planned(&team, plan_shard, &plan);
+    }
+    if (!err) {
+        plan_for_all(&plan, ny_context_threads(context));
+        *json = json_incref(plan.json);
+    }
     json_decref(plan.json);
-    ny_shards_free(shards);
+    ny_shards_free(team.shards);
     return err;
 }

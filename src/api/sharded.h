@@ -24,6 +24,14 @@ int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, c
                        const char *command, const struct ny_options *options);
 /* Lets go of the other processes. */
 void ny_shard_team_close(struct ny_shard_team *team);
+/* Runs work(arg, store, shard) at each shard of this process, as ny_group_run() does, with the
+ * shard's store open, whose context has the peers. */
+typedef int ny_shard_work_fn(void *arg, struct ny_store *store, unsigned shard);
+int ny_shard_team_visit(struct ny_shard_team *team, ny_shard_work_fn *work, void *arg);
+/* Makes a report of what the team has found, which it takes over, unless `err` says that it has
+ * failed; the processes without shard 0 leave it to the one that has it. Returns the status. */
+int ny_shard_team_report(const struct ny_shard_team *team, int err, json_t *found,
+                         struct ny_report **report);
 
 /* Does what the call asks for at a store, or in each shard of one, as ny_request_run() does. */
 int ny_request_any(struct ny_context *context, const struct ny_request_call *call,

@@ -28,20 +28,13 @@
 
 /* The update, as all shards of this process share it. */
 struct shards_update {
-    const struct ny_shards *shards;
+    const struct ny_shard_team *team;
     const char *name;
     const struct ny_options *options;
     bool *behind;              /* by shard: it has rows that the result lacks */
-    unsigned first;            /* the shard of this process that tells what was found */
     enum ny_update_mode begun; /* ny_sharded_update_begun() */
     json_t *report;
 };
-
-static int open_shard(struct ny_store **store, const struct shards_update *update,
-                      struct ny_context *ctx, unsigned shard)
-{
-    return ny_store_open(store, ctx, update->shards->shard[shard].path);
-}
 
 /* ---- look ----------------------------------------------------------------------------------- */
 
@@ -63,34 +56,46 @@ static int check_result(struct ny_store *store, struct shards_update *update, un
     return err;
 }
 
-static int look(void *arg, struct ny_context *ctx, unsigned shard)
+static int look(void *arg, struct ny_store *store, unsigned shard)
 {
     struct shards_update *update = arg;
-    struct ny_store *store = NULL;
     json_t *record = NULL;
-    int err = open_shard(&store, update, ctx, shard);
+    int err = ny_record_need_done(store, update->name, &record);
 
-    if (!err) err = ny_record_need_done(store, update->name, &record);
     if (!err) err = check_result(store, update, shard, record);
     json_decref(record);
-    ny_store_close(store);
-    return err ? err : ny_peers_wait(ny_context_peers(ctx));
+    return err ? err : ny_peers_wait(ny_context_peers(ny_store_context(store)));
 }
 
 /* ---- take in -------------------------------------------------------------------------------- */
 
-/* Updates a shard by itself. */
+/* Tells whether a shard has rows to take in. Where none of this process has, the last one says so,
+ * or that the options are others. */
+static bool takes_in(const struct shards_update *update, unsigned shard)
+{
+    const struct ny_group_shape *own = &update->team->shape;
+    const unsigned end = own->first + own->count;
+    bool some = end < own->shards;
+
+    for (unsigned k = own->first; k < end; k++)
+        some = some || update->behind[k];
+    return some ? update->behind[shard] : shard + 1 == end;
+}
+
+/* Updates a shard that has rows to take in by itself. */
 static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
 {
     const struct shards_update *update = arg;
-    struct ny_options options = *update->options; /* only read, but for errors about them */
     struct ny_peers *peers = ny_context_peers(ctx);
+    struct ny_options options = *update->options; /* only read, but for errors about them */
     struct ny_store *store = NULL;
     struct ny_name_lock *lock = NULL;
     json_t *record = NULL;
-    int err = open_shard(&store, update, ctx, shard);
+    int err;
 
+    if (!takes_in(update, shard)) return NY_OK;
     options.ctx = ctx;
+    err = ny_store_open(&store, ctx, update->team->shards->shard[shard].path);
     if (!err) err = ny_name_lock(&lock, store, update->name);
     ny_context_set_peers(ctx, NULL);
     if (!err) err = ny_call_begin(ctx);
@@ -102,26 +107,6 @@ static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
     json_decref(record);
     ny_name_unlock(lock);
     ny_store_close(store);
-    return err;
-}
-
-/* Updates the shards of this process that have rows to take in, one after another, each with all of
- * its memory and threads. Other processes are watched meanwhile. Where none has, the last one says
- * so, or that the options are others. */
-static int take_in_all(struct ny_shard_team *team, struct shards_update *update)
-{
-    struct ny_group_shape alone = {team->shards->count, team->shape.first, 1};
-    const unsigned end = team->shape.first + team->shape.count;
-    bool some = end < team->shards->count;
-    int err = NY_OK;
-
-    for (unsigned k = team->shape.first; k < end; k++)
-        some = some || update->behind[k];
-    for (; !err && alone.first < end; alone.first++) {
-        if (some ? !update->behind[alone.first] : alone.first + 1 < end) continue;
-        err = team->transport ? ny_group_run(team->ctx, &alone, team->transport, take_in, update)
-                              : take_in(update, team->ctx, alone.first);
-    }
     return err;
 }
 
@@ -164,25 +149,23 @@ static int choose(struct ny_context *ctx, const uint64_t mine[2], uint64_t *rows
     return err;
 }
 
-static int tell(void *arg, struct ny_context *ctx, unsigned shard)
+static int tell(void *arg, struct ny_store *store, unsigned shard)
 {
     struct shards_update *update = arg;
-    struct ny_store *store = NULL;
+    struct ny_context *ctx = ny_store_context(store);
     json_t *mine = NULL, *shared = NULL;
     uint64_t counts[2] = {0}, rows;
     unsigned of = 0;
-    int err = open_shard(&store, update, ctx, shard);
+    int err = describe(store, update, &mine, counts);
 
-    if (!err) err = describe(store, update, &mine, counts);
     if (!err) err = choose(ctx, counts, &rows, &of);
     if (!err) err = ny_shards_share_json(ctx, of, mine, &shared);
     if (!err) ny_field_set_count(shared, "n", rows);
-    if (shard == update->first)
+    if (shard == update->team->shape.first)
         update->report = shared;
     else
         json_decref(shared);
     json_decref(mine);
-    ny_store_close(store);
     return err;
 }
 
@@ -191,48 +174,39 @@ static int tell(void *arg, struct ny_context *ctx, unsigned shard)
 int ny_sharded_update(struct ny_shard_team *team, const char *name,
                       const struct ny_options *options, struct ny_report **report)
 {
-    struct shards_update update = {
-        .shards = team->shards, .name = name, .options = options, .first = team->shape.first};
+    struct shards_update update = {.team = team, .name = name, .options = options};
     int err;
 
     update.behind = ny_calloc(team->ctx, NY_MEM_OTHER, team->shards->count, sizeof(bool));
-    err = update.behind ? ny_group_run(team->ctx, &team->shape, team->transport, look, &update)
-                        : NY_EBUDGET;
-    if (!err) err = take_in_all(team, &update);
-    if (!err) err = ny_group_run(team->ctx, &team->shape, team->transport, tell, &update);
-    if (!err && report && team->shape.first == 0) {
-        err = ny_report_of_json(report, team->ctx, update.report);
-        update.report = NULL;
-    }
-    json_decref(update.report);
+    err = update.behind ? ny_shard_team_visit(team, look, &update) : NY_EBUDGET;
+    if (!err) err = ny_group_take_turns(team->ctx, &team->shape, team->transport, take_in, &update);
+    if (!err) err = ny_shard_team_visit(team, tell, &update);
     ny_free(team->ctx, update.behind);
-    return err;
+    return ny_shard_team_report(team, err, update.report, report);
 }
 
 /* Finds whether an update of a shard was begun; a frozen one goes on first. */
-static int find_begun(void *arg, struct ny_context *ctx, unsigned shard)
+static int find_begun(void *arg, struct ny_store *store, unsigned shard)
 {
     struct shards_update *update = arg;
-    struct ny_store *store = NULL;
     json_t *record = NULL;
     double begun[] = {0, 0, 0}; /* by mode */
-    int err = open_shard(&store, update, ctx, shard);
+    int err = ny_record_load_update(store, update->name, &record);
 
-    if (!err) err = ny_record_load_update(store, update->name, &record);
     begun[ny_update_mode_of(ny_record_of(record))] = 1;
-    if (!err) err = ny_peers_fold(ny_context_peers(ctx), begun, 3);
-    if (shard == update->first && begun[NY_UPDATE_FULL] > 0) update->begun = NY_UPDATE_FULL;
-    if (shard == update->first && begun[NY_UPDATE_FROZEN] > 0) update->begun = NY_UPDATE_FROZEN;
+    if (!err) err = ny_peers_fold(ny_context_peers(ny_store_context(store)), begun, 3);
+    if (shard == update->team->shape.first && begun[NY_UPDATE_FULL] > 0)
+        update->begun = NY_UPDATE_FULL;
+    if (shard == update->team->shape.first && begun[NY_UPDATE_FROZEN] > 0)
+        update->begun = NY_UPDATE_FROZEN;
     json_decref(record);
-    ny_store_close(store);
     return err;
 }
 
 int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, enum ny_update_mode *mode)
 {
-    struct shards_update update = {
-        .shards = team->shards, .name = name, .first = team->shape.first};
-    int err = ny_group_run(team->ctx, &team->shape, team->transport, find_begun, &update);
+    struct shards_update update = {.team = team, .name = name};
+    int err = ny_shard_team_visit(team, find_begun, &update);
 
     *mode = update.begun;
     return err;

@@ -379,3 +379,14 @@ int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
     ny_unreserve(ctx, NY_MEM_PROCESS, reserved);
     return err;
 }
+
+int ny_group_take_turns(struct ny_context *ctx, const struct ny_group_shape *shape,
+                        struct ny_transport *transport, ny_group_fn *work, void *arg)
+{
+    struct ny_group_shape one = {shape->shards, shape->first, 1};
+    int err = NY_OK;
+
+    for (; !err && one.first < shape->first + shape->count; one.first++)
+        err = transport ? ny_group_run(ctx, &one, transport, work, arg) : work(arg, ctx, one.first);
+    return err;
+}

@@ -34,5 +34,9 @@ static inline struct ny_group_shape ny_group_shape(unsigned shards, unsigned ran
 typedef int ny_group_fn(void *arg, struct ny_context *ctx, unsigned shard);
 int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
                  struct ny_transport *transport, ny_group_fn *work, void *arg);
+/* Runs work() for one shard of this process after another, each with all threads and memory of
+ * `ctx` and no peers to exchange with; the other processes are watched meanwhile. */
+int ny_group_take_turns(struct ny_context *ctx, const struct ny_group_shape *shape,
+                        struct ny_transport *transport, ny_group_fn *work, void *arg);
 
 #endif
