@@ -93,7 +93,7 @@ static void read_as_shards(const struct ny_import *import, struct ny_reader_opti
 {
     if (!reading->dims) {
         reading->dims = import->there.facts.d;
-        reading->dims_of = ny_claim_who(import->claim);
+        reading->dims_of = import->claim->who;
     }
     reading->indices = import->there.facts.indices;
     reading->reading = import->there.layout;

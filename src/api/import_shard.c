@@ -82,7 +82,7 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
 static int load_columns(void *arg, struct ny_names *names)
 {
     const struct ny_import *import = arg;
-    const struct ny_names *columns = ny_claim_columns(import->claim);
+    const struct ny_names *columns = &import->claim->shards->columns;
 
     return ny_names_append(names, import->ctx, columns->text, columns->count);
 }
@@ -101,11 +101,9 @@ void ny_import_follow(struct ny_import *import)
         there->preparation.total = facts->preparation.total;
     }
     if (!import->asked.values_typed) there->preparation.values = facts->preparation.values;
-    if (ny_claim_columns(import->claim)->count)
-        there->columns = (struct ny_columns_like){.whose = ny_claim_folder(import->claim),
-                                                  .count = facts->d,
-                                                  .load = load_columns,
-                                                  .arg = import};
+    if (import->claim->shards->columns.count)
+        there->columns = (struct ny_columns_like){
+            .whose = import->claim->path, .count = facts->d, .load = load_columns, .arg = import};
 }
 
 int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reader)

@@ -66,23 +66,23 @@ static void tell_of_wait(const struct ny_folder *folder, unsigned rank)
 static int take(struct ny_folder *folder, unsigned rank, const struct ny_folder_shape *shape,
                 size_t piece, void *data)
 {
-    struct ny_folder_wait wait = ny_folder_wait_begin();
+    double began_s = ny_now();
     bool told = !folder->transport.tell;
     char path[PATH_MAX];
     int err;
 
     ny_folder_round_path(folder, folder->round, rank, path);
     for (;;) {
-        double waited_s = ny_now() - wait.began_s;
+        double waited_s = ny_now() - began_s;
 
         err = ny_folder_read(folder, path, shape, piece, data);
         if (err != NY_END) folder->transport.waited_s += waited_s;
         if (err != NY_END) return err;
-        if (!told && ny_now() - wait.began_s > folder->transport.notice_s) {
+        if (!told && ny_now() - began_s > folder->transport.notice_s) {
             tell_of_wait(folder, rank);
             told = true;
         }
-        err = ny_folder_sleep(folder, &wait);
+        err = ny_folder_sleep(folder, began_s);
         if (!err && ny_now() - folder->looked_s > look_s) err = look_for(folder, rank, path);
         if (err) return err;
     }

@@ -37,9 +37,7 @@ int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...
     return status;
 }
 
-/* The failure of a call that set errno; a rank that has ended is more to the point, since its
- * successor removes the files of the run. */
-static int fail_errno(struct ny_folder *folder, const char *action, const char *path)
+int ny_folder_fail_errno(struct ny_folder *folder, const char *action, const char *path)
 {
     int number = errno, err = folder->member ? ny_folder_look(folder) : NY_OK;
 
@@ -143,7 +141,8 @@ static bool put_file(const struct ny_folder *folder, const char *path,
 int ny_folder_write(struct ny_folder *folder, const char *path, const struct ny_folder_shape *shape,
                     const void *data)
 {
-    return put_file(folder, path, shape, data) ? NY_OK : fail_errno(folder, "write", path);
+    return put_file(folder, path, shape, data) ? NY_OK
+                                               : ny_folder_fail_errno(folder, "write", path);
 }
 
 /* Reads a piece once; NY_ESTORE where it is not what was written. */
@@ -155,10 +154,10 @@ static int read_piece(struct ny_folder *folder, const char *path,
     uint64_t seal = 0;
     struct stat info;
 
-    if (fd < 0) return errno == ENOENT ? NY_END : fail_errno(folder, "open", path);
+    if (fd < 0) return errno == ENOENT ? NY_END : ny_folder_fail_errno(folder, "open", path);
     if (fstat(fd, &info) || ny_read_at(fd, data, shape->bytes, at) < 0 ||
         ny_read_at(fd, (char *)&seal, sizeof(seal), at + shape->bytes) < 0)
-        err = fail_errno(folder, "read", path);
+        err = ny_folder_fail_errno(folder, "read", path);
     else if ((size_t)info.st_size != shape->pieces * stride ||
              seal != seal_of(folder, path, piece, data, shape->bytes))
         err = NY_ESTORE;
@@ -333,11 +332,6 @@ int ny_folder_look(struct ny_folder *folder)
 
 /* ---- waiting -------------------------------------------------------------------------------- */
 
-struct ny_folder_wait ny_folder_wait_begin(void)
-{
-    return (struct ny_folder_wait){ny_now()};
-}
-
 /* Opens folders and closes them: network file systems then ask whether there is anything new. */
 static void refresh(const struct ny_folder *folder)
 {
@@ -350,10 +344,10 @@ static void refresh(const struct ny_folder *folder)
     if (fd >= 0) close(fd);
 }
 
-int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait)
+int ny_folder_sleep(struct ny_folder *folder, double began_s)
 {
     const double least_s = 5e-5, usual_s = 2e-2, most_s = 0.2;
-    double waited_s = ny_now() - wait->began_s, seconds = waited_s / 4;
+    double waited_s = ny_now() - began_s, seconds = waited_s / 4;
     const struct ny_transport *transport = &folder->transport;
     struct timespec time;
 

@@ -23,18 +23,13 @@
 /* One meeting: what the steps below share. */
 struct meeting {
     const struct ny_folder_wish *wish;
-    struct ny_folder_wait wait;
+    double began_s;  /* the wait for the others, by ny_now() */
     unsigned joined; /* rank 0: the ranks below this one have joined the run */
 };
 
-static int fail_path(struct ny_folder *folder, const char *action, const char *path)
-{
-    return ny_folder_fail(folder, NY_EIO, "cannot %s %s: %s", action, path, strerror(errno));
-}
-
 static bool is_late(const struct meeting *meeting)
 {
-    return ny_now() - meeting->wait.began_s > meeting->wish->wait_s;
+    return ny_now() - meeting->began_s > meeting->wish->wait_s;
 }
 
 static int random_number(struct ny_folder *folder, uint64_t *number)
@@ -51,9 +46,10 @@ static int lock_file(struct ny_folder *folder, const char *path, int operation, 
     int err;
 
     *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (*fd < 0) return fail_path(folder, "create", path);
+    if (*fd < 0) return ny_folder_fail_errno(folder, "create", path);
     if (flock(*fd, operation | LOCK_NB) == 0) return NY_OK;
-    err = errno == EWOULDBLOCK || errno == EINTR ? NY_END : fail_path(folder, "lock", path);
+    err = errno == EWOULDBLOCK || errno == EINTR ? NY_END
+                                                 : ny_folder_fail_errno(folder, "lock", path);
     close(*fd);
     *fd = -1;
     return err;
@@ -81,7 +77,7 @@ static int take_rank(struct ny_folder *folder, const struct meeting *meeting)
                                   "end, or use another folder",
                                   wish->ranks, wish->path,
                                   wish->may ? " that have their shards here" : "");
-        err = ny_folder_sleep(folder, &meeting->wait);
+        err = ny_folder_sleep(folder, meeting->began_s);
         if (!err) err = NY_END;
     }
     return err;
@@ -175,7 +171,7 @@ static int begin_run(struct ny_folder *folder)
     if (err) return err;
     remove_leftovers(folder);
     ny_folder_run_path(folder, "", path);
-    if (mkdir(path, 0777)) return fail_path(folder, "create", path);
+    if (mkdir(path, 0777)) return ny_folder_fail_errno(folder, "create", path);
     ny_folder_run_path(folder, "leader", path);
     err = lock_file(folder, path, LOCK_EX, &folder->locks[NY_FOLDER_LEADER]);
     if (!err) err = join(folder);
@@ -294,7 +290,7 @@ static int hear_word(struct ny_folder *folder, const struct ny_folder_wish *wish
 
 int ny_folder_meet(struct ny_folder *folder, const struct ny_folder_wish *wish)
 {
-    struct meeting meeting = {.wish = wish, .wait = ny_folder_wait_begin(), .joined = 1};
+    struct meeting meeting = {.wish = wish, .began_s = ny_now(), .joined = 1};
     size_t ranks = wish->ranks;
     struct ny_folder_note *members = ny_calloc(folder->ctx, NY_MEM_OTHER, ranks, sizeof(*members));
     int err;
@@ -303,13 +299,13 @@ int ny_folder_meet(struct ny_folder *folder, const struct ny_folder_wish *wish)
     err = take_rank(folder, &meeting);
     if (!err) err = random_number(folder, &folder->self.process);
     if (!err && folder->transport.rank == 0) err = begin_run(folder);
-    meeting.wait = ny_folder_wait_begin();
+    meeting.began_s = ny_now();
     while (!err) {
         err = folder->transport.rank ? follow(folder, members)
                                      : gather_notes(folder, &meeting, members);
         if (err != NY_END) break;
         err = is_late(&meeting) ? fail_late(folder, &meeting)
-                                : ny_folder_sleep(folder, &meeting.wait);
+                                : ny_folder_sleep(folder, meeting.began_s);
         if (!err) err = hear_word(folder, wish);
     }
     if (err) {

@@ -42,14 +42,12 @@ struct ny_folder {
     unsigned looked; /* the last one of them was so far behind this one */
 };
 
-/* A wait: how long it has lasted decides how long the next sleep is. */
-struct ny_folder_wait {
-    double began_s;
-};
-
 /* Puts the sentence and the status into the transport, and returns the status; NY_EBUSY is one that
  * another rank is the reason of. */
 int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...) NY_PRINTF(3, 4);
+/* The failure of a call that set errno; a rank that has ended is more to the point, since its
+ * successor removes the files of the run. */
+int ny_folder_fail_errno(struct ny_folder *folder, const char *action, const char *path);
 
 /* Paths of PATH_MAX bytes: of a file of a rank ("peer", "who"), of a file in the run's folder (""
  * for the folder itself), and of the file there by which a rank says that all is well and it ends.
@@ -101,12 +99,10 @@ int ny_folder_check_own(struct ny_folder *folder, uint64_t round);
  * one that finds a dead one tells the others. */
 int ny_folder_look(struct ny_folder *folder);
 
-/* Begins a wait. */
-struct ny_folder_wait ny_folder_wait_begin(void);
-/* Sleeps for a quarter of the time that the wait has lasted, at most 20 ms, or from 2 s on a
- * hundredth of it, at most 0.2 s. NY_EINTERRUPTED where
+/* Sleeps in a wait that began at this time of ny_now(), for a quarter of the time that the wait has
+ * lasted, at most 20 ms, or from 2 s on a hundredth of it, at most 0.2 s. NY_EINTERRUPTED where
  * this process is to end. */
-int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait);
+int ny_folder_sleep(struct ny_folder *folder, double began_s);
 
 /* Takes a rank, waits for all others and agrees with them on a run. */
 int ny_folder_meet(struct ny_folder *folder, const struct ny_folder_wish *wish);

@@ -9,20 +9,6 @@
 #include "shards/held.h"
 #include "shards/text.h"
 
-struct ny_claim {
-    struct ny_context *ctx;
-    char *path, *who, *self;
-    unsigned shard, count;
-    const struct ny_deal *deal; /* NULL: none */
-    bool made;                  /* the folder, by this import */
-    bool kept;                  /* the shard has rows, which are as the facts say */
-    uint8_t id[16];             /* that of its store then */
-    bool listed;                /* by this import, and to be found so from then on */
-    bool joins;                 /* it is one more than there were */
-    struct ny_shards *shards;   /* the last that were read */
-    struct ny_shards *like;     /* NULL: none is given */
-};
-
 static struct ny_shard *own(const struct ny_claim *claim)
 {
     return &claim->shards->shard[claim->shard];
@@ -291,16 +277,6 @@ void ny_claim_free(struct ny_claim *claim)
     ny_free(claim->ctx, claim);
 }
 
-unsigned ny_claim_shard(const struct ny_claim *claim)
-{
-    return claim->shard;
-}
-
-const char *ny_claim_folder(const struct ny_claim *claim)
-{
-    return claim->path;
-}
-
 const char *ny_claim_path(const struct ny_claim *claim)
 {
     return own(claim)->path;
@@ -320,16 +296,6 @@ int ny_claim_keep(struct ny_claim *claim, struct ny_store *store)
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
 {
     return is_settled(claim) ? &claim->shards->facts : NULL;
-}
-
-const char *ny_claim_who(const struct ny_claim *claim)
-{
-    return claim->who;
-}
-
-const struct ny_names *ny_claim_columns(const struct ny_claim *claim)
-{
-    return &claim->shards->columns;
 }
 
 int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts,

@@ -16,8 +16,6 @@
 #include "io/classes.h"
 #include "shards/shards.h"
 
-struct ny_claim;
-
 /* Files whose rows are dealt out to all shards. */
 struct ny_deal {
     const char *digests;      /* as in struct ny_shards */
@@ -30,16 +28,29 @@ struct ny_claim_spec {
     const struct ny_deal *deal;
 };
 
+/* The claim; who has it reads the fields, which are for shards/claim.c alone to change. */
+struct ny_claim {
+    struct ny_context *ctx;
+    char *path; /* of the folder */
+    char *who;  /* "the shards beside shard 1 of big.nys have", for messages */
+    char *self;
+    unsigned shard, count;
+    const struct ny_deal *deal; /* NULL: none */
+    bool made;                  /* the folder, by this import */
+    bool kept;                  /* the shard has rows, which are as the facts say */
+    uint8_t id[16];             /* that of its store then */
+    bool listed;                /* by this import, and to be found so from then on */
+    bool joins;                 /* it is one more than there were */
+    struct ny_shards *shards;   /* the last that were read; of 1.1, without names of columns */
+    struct ny_shards *like;     /* NULL: none is given */
+};
+
 /* Makes the folder where there is none, and reads its file. NY_EUSAGE where the folder has another
  * number of shards, is an ordinary store, or differs from the one that it is to be like. */
 int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path,
                  const struct ny_claim_spec *spec);
 /* Frees the claim; NULL is allowed. */
 void ny_claim_free(struct ny_claim *claim);
-/* Returns the number of the shard. */
-unsigned ny_claim_shard(const struct ny_claim *claim);
-/* Returns the path of the folder. */
-const char *ny_claim_folder(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which is there until the next step of the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
 /* Has the facts hold for this shard, too, as its store has rows. One that was moved here from the
@@ -47,10 +58,6 @@ const char *ny_claim_path(const struct ny_claim *claim);
 int ny_claim_keep(struct ny_claim *claim, struct ny_store *store);
 /* Returns what other shards have settled, likewise; NULL: nothing yet. */
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
-/* "the shards beside shard 1 of big.nys have", for messages; it belongs to the claim. */
-const char *ny_claim_who(const struct ny_claim *claim);
-/* Returns the names of the columns that other shards have settled; none of those of 1.1. */
-const struct ny_names *ny_claim_columns(const struct ny_claim *claim);
 /* Settles the facts and the names of columns, or compares them with those that are settled:
  * NY_EDATA names the first that differs, with both values. Lists the shard, whose store has this
  * id.

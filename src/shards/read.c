@@ -16,6 +16,7 @@
 
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "shards/text.h"
 
 enum { FILE_BYTES_MAX = 1 << 28 };
@@ -50,20 +51,6 @@ static int list_damaged(struct ny_context *ctx, const char *file)
                       file);
 }
 
-/* Reads a whole file of `bytes` bytes. */
-static int read_text(struct ny_context *ctx, int fd, const char *file, char *text, size_t bytes)
-{
-    for (size_t at = 0; at < bytes;) {
-        ssize_t got = read(fd, text + at, bytes - at);
-
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return ny_fail_errno(ctx, "read", file);
-        if (got == 0) return list_damaged(ctx, file);
-        at += (size_t)got;
-    }
-    return NY_OK;
-}
-
 /* Parses the file that is open. */
 static int parse_file(struct ny_shards *shards, int fd, const char *file)
 {
@@ -71,13 +58,16 @@ static int parse_file(struct ny_shards *shards, int fd, const char *file)
     const char *wrong = NULL;
     struct stat info;
     char *text;
-    int err;
+    ssize_t got;
+    int err = NY_OK;
 
     if (fstat(fd, &info)) return ny_fail_errno(ctx, "read", file);
     if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX) return list_damaged(ctx, file);
     text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)info.st_size);
     if (!text) return NY_EBUDGET;
-    err = read_text(ctx, fd, file, text, (size_t)info.st_size);
+    got = ny_read_at(fd, text, (size_t)info.st_size, 0);
+    if (got < 0) err = ny_fail_errno(ctx, "read", file);
+    if (!err && got < info.st_size) err = list_damaged(ctx, file);
     if (!err) err = ny_shards_parse(shards, text, (size_t)info.st_size, &wrong);
     ny_free(ctx, text);
     return wrong ? list_damaged(ctx, file) : err;

@@ -130,25 +130,38 @@ static int check_distinct(struct ny_shards *shards, const char **wrong)
     return *wrong ? NY_ESTORE : NY_OK;
 }
 
+/* Reads names of at most so many bytes each; NY_ESTORE where one is none. */
+static int take_names(struct ny_shards *shards, const json_t *array, size_t most,
+                      struct ny_names *names)
+{
+    const json_t *name;
+    size_t i;
+    int err = NY_OK;
+
+    json_array_foreach(array, i, name)
+    {
+        const char *text = json_string_value(name);
+        size_t length = json_string_length(name);
+
+        if (!text || length > most || strlen(text) != length) return NY_ESTORE;
+        err = ny_names_add(names, shards->ctx, text, length);
+        if (err) return err;
+    }
+    return NY_OK;
+}
+
 static int take_classes(struct ny_shards *shards, const json_t *classes, const char **wrong)
 {
     size_t count = json_array_size(classes);
+    int err;
 
     *wrong = "its names of classes are invalid";
     if (!json_is_array(classes) || count > NY_CLASSES_COUNT_MAX ||
         (shards->facts.d && (count > 0) != (shards->facts.labels == NY_LABELS_WORDS)))
         return NY_ESTORE;
     if (count > 0) shards->facts.labels = NY_LABELS_WORDS;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *name = json_array_get(classes, i);
-        const char *text = json_string_value(name);
-        size_t length = json_string_length(name);
-        int err;
-
-        if (!text || length > NY_CLASS_BYTES_MAX || strlen(text) != length) return NY_ESTORE;
-        err = ny_names_add(&shards->classes, shards->ctx, text, length);
-        if (err) return err;
-    }
+    err = take_names(shards, classes, NY_CLASS_BYTES_MAX, &shards->classes);
+    if (err) return err;
     *wrong = NULL;
     return check_distinct(shards, wrong);
 }
@@ -157,21 +170,12 @@ static int take_classes(struct ny_shards *shards, const json_t *classes, const c
 static int take_columns(struct ny_shards *shards, const json_t *columns, const char **wrong)
 {
     const struct ny_shard_facts *facts = &shards->facts;
-    const json_t *name;
-    size_t i;
+    int err;
 
     *wrong = "its names of columns are invalid";
     if (columns && (!facts->column_names || json_array_size(columns) != facts->d)) return NY_ESTORE;
-    json_array_foreach(columns, i, name)
-    {
-        const char *text = json_string_value(name);
-        size_t length = json_string_length(name);
-        int err;
-
-        if (!text || length > NY_NAME_BYTES_MAX || strlen(text) != length) return NY_ESTORE;
-        err = ny_names_add(&shards->columns, shards->ctx, text, length);
-        if (err) return err;
-    }
+    err = take_names(shards, columns, NY_NAME_BYTES_MAX, &shards->columns);
+    if (err) return err;
     if (columns && ny_names_digest(&shards->columns) != facts->column_digest) return NY_ESTORE;
     *wrong = NULL;
     return NY_OK;
