@@ -66,31 +66,44 @@ static int export_together(struct ny_context *ctx, const struct ny_shared_part *
 
 /* Begins the public function of that name: NY_EUSAGE where something that it needs is NULL. Parts
  * of points need no result. */
-static int check_given(struct ny_context *ctx, const char *function, const char *path,
-                       const char *name, const char *part, const char *output)
+static int check_given(struct ny_context *ctx, const char *function,
+                       const struct ny_shared_part *what)
 {
-    const void *const given[] = {path, part && of_points(part) ? part : name, part, output};
+    const void *const given[] = {what->path,
+                                 what->part && of_points(what->part) ? what->part : what->name,
+                                 what->part, what->output};
 
     return ny_given(ctx, function, "path, name, part, output", given, 4);
 }
 
-/* Exports a part. With `missing`, rows that are damaged are marked in the file and counted there
- * instead of ending the export. */
-static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
-                       const char *output, uint64_t *missing)
+/* Exports a part, with columns beside the numbers (NULL: none), or some of its rows (NULL: all).
+ * With `missing`, rows that are damaged are marked in the file and counted there instead of ending
+ * the export. */
+static int export_part(struct ny_context *ctx, const struct ny_shared_part *part, const char *with,
+                       const struct ny_export_range *rows, uint64_t *missing)
 {
-    const struct ny_shared_part what = {path, name, part, output, NULL};
+    struct ny_shared_part what = *part;
+    bool samples = what.name && ny_output_text(what.output).samples, done = false;
+    struct ny_beside beside;
     struct ny_store *store = NULL;
-    bool done = false;
-    int err = ny_part_check(ctx, part);
+    int err = ny_part_check(ctx, what.part);
 
-    if (!err) err = ny_output_check(ctx, output, output_of(part));
+    if (!missing && (with || rows || samples)) what.beside = &beside;
+    if (!err) err = ny_output_check(ctx, what.output, output_of(what.part));
+    if (!err && what.beside) err = ny_beside_parse(&beside, ctx, with, what.output);
+    if (!err) err = ny_call_begin(ctx);
     if (err) return err;
-    err = ny_call_begin(ctx);
-    if (err) return err;
+    if (rows) {
+        beside.ranged = true;
+        beside.first = rows->first;
+        beside.end = rows->end;
+    }
     if (!missing) err = export_together(ctx, &what, &done);
-    if (err == NY_OK && !done) err = ny_shards_open(&store, ctx, path, name, NY_SHARDS_ALL);
-    if (err == NY_OK && !done) err = ny_part_export(store, name, part, output, missing);
+    if (!err && !done) err = ny_shards_open(&store, ctx, what.path, what.name, NY_SHARDS_ALL);
+    if (!err && !done && what.beside)
+        err = ny_part_export_beside(store, what.name, what.part, what.output, &beside);
+    else if (!err && !done)
+        err = ny_part_export(store, what.name, what.part, what.output, missing);
     ny_store_close(store);
     ny_call_end(ctx);
     return err;
@@ -99,74 +112,42 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
 int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                         const char *part, const char *output, uint64_t *missing)
 {
+    const struct ny_shared_part what = {path, name, part, output, NULL};
     uint64_t damaged = 0;
-    int err = check_given(context, __func__, path, name, part, output);
+    int err = check_given(context, __func__, &what);
 
-    if (!err) err = export_part(context, path, name, part, output, &damaged);
+    if (!err) err = export_part(context, &what, NULL, NULL, &damaged);
     if (missing) *missing = damaged;
-    return err;
-}
-
-/* Exports a part with the columns of `with` beside it (NULL: none), or some of its rows. */
-static int export_beside(struct ny_context *ctx, const struct ny_shared_part *what,
-                         struct ny_beside *beside, const char *with)
-{
-    const struct ny_beside rows = *beside;
-    struct ny_store *store = NULL;
-    bool done = false;
-    int err = ny_part_check(ctx, what->part);
-
-    if (!err) err = ny_output_check(ctx, what->output, output_of(what->part));
-    if (!err) err = ny_beside_parse(beside, ctx, with, what->output);
-    beside->ranged = rows.ranged;
-    beside->first = rows.first;
-    beside->end = rows.end;
-    if (!err) err = ny_call_begin(ctx);
-    if (err) return err;
-    err = export_together(ctx, what, &done);
-    if (!err && !done) err = ny_shards_open(&store, ctx, what->path, what->name, NY_SHARDS_ALL);
-    if (!err && !done)
-        err = ny_part_export_beside(store, what->name, what->part, what->output, beside);
-    ny_store_close(store);
-    ny_call_end(ctx);
     return err;
 }
 
 int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
               const char *output)
 {
-    struct ny_beside beside = {.end = UINT64_MAX};
-    const struct ny_shared_part what = {path, name, part, output, &beside};
-    int err = check_given(context, __func__, path, name, part, output);
+    const struct ny_shared_part what = {path, name, part, output, NULL};
+    int err = check_given(context, __func__, &what);
 
-    if (!err && name && ny_output_text(output).samples)
-        return export_beside(context, &what, &beside, NULL);
-    return err ? err : export_part(context, path, name, part, output, NULL);
+    return err ? err : export_part(context, &what, NULL, NULL, NULL);
 }
 
 int ny_export_with(struct ny_context *context, const char *path, const char *name, const char *part,
                    const char *output, const char *with)
 {
-    struct ny_beside beside = {.end = UINT64_MAX};
-    const struct ny_shared_part what = {path, name, part, output, &beside};
-    int err = check_given(context, __func__, path, name, part, output);
+    const struct ny_shared_part what = {path, name, part, output, NULL};
+    int err = check_given(context, __func__, &what);
 
     if (!err) err = NY_GIVEN(context, with);
-    return err ? err : export_beside(context, &what, &beside, with);
+    return err ? err : export_part(context, &what, with, NULL, NULL);
 }
 
 int ny_export_rows(struct ny_context *context, const char *path, const char *name, const char *part,
                    const char *output, const struct ny_export_range *rows)
 {
-    struct ny_beside beside = {.ranged = true};
-    const struct ny_shared_part what = {path, name, part, output, &beside};
-    int err = check_given(context, __func__, path, name, part, output);
+    const struct ny_shared_part what = {path, name, part, output, NULL};
+    int err = check_given(context, __func__, &what);
 
     if (!err) err = NY_GIVEN(context, rows);
-    if (err) return err;
-    beside.first = rows->first;
-    beside.end = rows->end;
-    return export_beside(context, &what, &beside, rows->with);
+    return err ? err : export_part(context, &what, rows->with, rows, NULL);
 }
 
 int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,
