@@ -112,7 +112,7 @@ def test_marks_of_genes_that_are_no_mask(adata, marks):
 @quick
 def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
     file = backed(adata, tmp_path)
-    monkeypatch.setattr(nystream._append.Appends, "append", lambda *_: pytest.fail("it read rows"))
+    monkeypatch.setattr(nystream.Store, "append", lambda *_: pytest.fail("it read rows"))
     for call in nystream.tl.pca, nystream.tl.neighbors, nystream.tl.spectral:
         for given, options in (file[::2], {}), (file, {"copy": True}):
             with pytest.raises(ValueError, match="AnnData that is backed.*to_memory"):

@@ -35,7 +35,8 @@ from nystream._lib import __version__
 from nystream._view import Part
 from nystream.model import Model
 from nystream.report import Plan, Report
-from nystream.store import Result, Store, open
+from nystream.result import Result
+from nystream.store import Store, open
 from nystream.sums import Sums
 
 _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incremental",

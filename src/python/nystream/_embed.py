@@ -11,16 +11,16 @@ from typing import Any, Dict, Iterator, Mapping, Optional, Tuple, Union
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._append import PathLike
 from nystream._batch import stored_dtype
 from nystream._context import Context, ProgressOption
 from nystream._errors import (IN_MEMORY, BudgetError, NystreamError, budget_error, usage_error)
 from nystream._lib import lib
 from nystream._options import Options
-from nystream._sources import CsrGroup
+from nystream._sources import CsrGroup, PathLike
 from nystream._view import Part, View
 from nystream.report import Plan
-from nystream.store import FITTING, Result, Store
+from nystream.result import Result
+from nystream.store import FITTING, Store
 
 PREPARED = {"rows", "values"}  # options by which rows are prepared as they are read
 GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph

@@ -19,7 +19,6 @@ from sklearn.utils import check_random_state, validation
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
-from nystream._append import store_of
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of, listed
 from nystream._context import Context, stack_level
@@ -27,9 +26,10 @@ from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_me
                              refused_with_least)
 from nystream._errors import DataError, NystreamWarning, renamed, usage_error
 from nystream._sources import CsrRows, are_imported, give_back, is_dask, is_path
-from nystream._view import Part
-from nystream.report import component_errors
-from nystream.store import Result, Store
+from nystream._view import Part, check_prepared_once
+from nystream.report import component_errors, values_prepared
+from nystream.result import Result
+from nystream.store import Store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
 FLOATS = [np.float64, np.float32]
@@ -177,9 +177,9 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         imported: Optional[Held] = None
         if are_imported(X):
             X = imported = import_files(X, self._context(), self.tmpdir)
-        given, known = X, None if reset else store_of(X)
-        if known is not None:
-            known._check_prepared_once(self._prepared)
+        given = X
+        if not reset:
+            check_prepared_once(X, self._prepared)
         if isinstance(X, Store):
             entries = X.report["nnz"]
             X = X.points if entries is None else SparseRows(X, entries)
@@ -265,7 +265,7 @@ class StoreEstimator(RowsEstimator):
             options = self._options(n, d)
             self._warn_lowered(options)
             result = self._make(store, options, rows_to)
-        self._prepared = store._prepares if self._held is None else None
+        self._prepared = values_prepared(store.report) if self._held is None else None
         self._keep(result)
         if options.get("connect"):
             self._warn_joined()

@@ -19,10 +19,10 @@ from typing import Any, ContextManager, Dict, List, Mapping, NamedTuple, Optiona
 import numpy as np
 
 from nystream import _data
-from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
 from nystream._embed import held_rows
 from nystream._lib import lib
+from nystream._sources import PathLike
 from nystream.model import Model
 from nystream.store import Store
 

@@ -7,7 +7,7 @@ import glob
 import mmap
 import os
 from pathlib import Path
-from typing import Any, Iterator, Tuple
+from typing import Any, Iterator, Tuple, Union
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from nystream._errors import DataError
 from nystream._h5ad import is_h5ad, names_in_h5ad
 from nystream._lib import lib
 
+PathLike = Union[str, "os.PathLike[str]"]
 OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
 ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
 

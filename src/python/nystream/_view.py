@@ -10,9 +10,9 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._context import Context, free_with
-from nystream._errors import UsageError, usage_error
+from nystream._errors import DataError, UsageError, usage_error
 from nystream._lib import lib
-from nystream.report import Report
+from nystream.report import Report, values_prepared
 
 # Types of parts that the library gives as uint64, with 2^64 - 1 for none: that is -1 of int64.
 SIGNED: Dict[str, str] = {"clusters": "int64"}
@@ -194,12 +194,6 @@ class Part:
         view.shape(name)  # it must be there
 
     @property
-    def _points_of(self) -> Optional[str]:
-        """Path of the store of which these are the rows, as they are read; None of other parts."""
-        has_path = self._name == "points" and self._view._given is None
-        return os.fsdecode(self._view.path) if has_path else None
-
-    @property
     def shape(self) -> Tuple[int, ...]:
         """(rows, columns), or (rows,) of a list of numbers."""
         shape = self._view.shape(self._name)
@@ -285,3 +279,21 @@ class Part:
             raise IndexError(f"{self._name} has rows 0 to {count - 1}")
         values = self._view.gather(self._name, wanted.ravel())
         return values[0] if rows.ndim == 0 else values.reshape(rows.shape + values.shape[1:])
+
+
+def check_prepared_once(X: Any, fitted: Optional[str]) -> None:
+    """DataError where X is of a store that prepares values, and the fit prepares them once more.
+
+    `fitted` is how the fit prepares its rows, as `values_prepared` of its report says it.
+    """
+    points = X if isinstance(X, Part) else getattr(X, "points", None)
+    if not fitted or not isinstance(points, Part) or points._name != "points":
+        return
+    path, context = points._view.path, points._view._given or Context(progress=False)
+    values = values_prepared(Report(context.report(lib.ny_store_report, context.pointer, path)))
+    if values:
+        raise DataError(
+            f"the rows of {os.fsdecode(path)} are read with values={values!r}, and "
+            "the fit prepares the rows that it places itself, so that they would be prepared "
+            "twice. Give the rows as they came; result(NAME).embedding of the fitted store has the "
+            "places of its rows")

@@ -30,7 +30,7 @@ from nystream._embed import held_rows
 from nystream._lib import OPTIONS, lib
 from nystream._sources import is_path
 from nystream.model import Model
-from nystream.store import Result
+from nystream.result import Result
 from nystream.sums import Sums
 
 SAMPLE_ROWS = 16384  # a fit of these tells how many landmarks one of more rows takes

@@ -60,7 +60,7 @@ from nystream._parameters import (KERNEL, LANDMARKS, NEIGHBORS, STORED, affinity
                                   kernel_options, landmark_options, most_landmarks,
                                   refuse_landmarks, takes)
 from nystream._view import Part
-from nystream.store import Result
+from nystream.result import Result
 
 WITHOUT_LANDMARKS = ("exact", "randomized")
 MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows

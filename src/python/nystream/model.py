@@ -8,11 +8,12 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 
 from nystream import _data
-from nystream._append import PathLike, store_of, values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, column_names, free_with
 from nystream._lib import NUMBERS, CTable, lib
-from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Report
+from nystream._sources import PathLike
+from nystream._view import check_prepared_once
+from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Report, values_prepared
 
 
 class Model:
@@ -121,9 +122,8 @@ class Model:
             16 rows come and the landmarks leave out more than half of their trace, a
             NystreamWarning says so: they may be on another scale.
         """
-        report, store = self.report, store_of(X)
-        if store is not None:
-            store._check_prepared_once(values_prepared(report))
+        report = self.report
+        check_prepared_once(X, values_prepared(report))
         double = report["precision"] == "f64"
         found = Columns(self.column_names, "the model", self._sparse).batches(X)
         with self._context.once():

@@ -18,7 +18,8 @@ from nystream._errors import NystreamWarning
 from nystream._estimator import PARAMETERS, STORE, StoreEstimator
 from nystream._options import search_options
 from nystream._parameters import STORED, takes
-from nystream.store import Result, Store
+from nystream.result import Result
+from nystream.store import Store
 
 METRICS = {"minkowski": "euclidean", "l2": "euclidean"}  # other names, as scikit-learn has them
 

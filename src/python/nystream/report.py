@@ -101,6 +101,12 @@ def component_errors(report: Report) -> Any:
                                                  for error in errors])
 
 
+def values_prepared(report: Report) -> Optional[str]:
+    """Return how values are prepared as they are read, where twice is not as once; else None."""
+    values: Optional[str] = report.get("prepared_values")
+    return values if values in ("log1p", "sqrt") else None
+
+
 # Properties of what has the report of a fit.
 COMPONENT_ERRORS: Any = property(lambda fit: component_errors(fit.report), doc="""\
         Error ‖Au − λu‖/λ of each eigenpair, an array (pairs,), A being of all rows.

@@ -1,31 +1,30 @@
-"""Stores: rows that are appended once, any number of fits of them, and the results under names."""
+"""Stores: rows that are appended once, from memory or files, and any number of fits of them."""
 from __future__ import annotations
 
 import contextlib
 import ctypes as C
+import glob
 import html
 import operator
 import os
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from nystream import _data, _lib
-from nystream._append import Appends, PathLike, store_of
-from nystream._batch import Batch, csr_matrix, result_array
-from nystream._columns import Columns
+from nystream import _lib
+from nystream._batch import csr_matrix, result_array
+from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context, ProgressOption
-from nystream._errors import NystreamError, UsageError, renamed
+from nystream._errors import FileError, NystreamError, StoreError, UsageError, renamed
+from nystream._h5ad import is_read_here
 from nystream._lib import lib
-from nystream._options import Options, features_of
-from nystream._parts import ResultParts
+from nystream._options import Options, are_of_files, features_of
+from nystream._sources import PathLike, are_files, is_for_library, is_path
 from nystream._view import Part, View
-from nystream.report import COMPONENT_ERRORS, TRACE_ERROR, Plan, Report
-
-if TYPE_CHECKING:
-    from nystream.model import Model
+from nystream.report import Plan, Report
+from nystream.result import Result, spell_name
 
 FITTING = _lib.FIT | _lib.SELECT | _lib.STORED
 
@@ -55,11 +54,14 @@ def _of_store(name: str, text: str) -> Any:
     return property(lambda store: Part(store._view, name), doc=text)
 
 
-class Store(Appends):
+class Store:
     """Rows on disk, in a folder, and the results of fits of them.
 
     `store[a:b]` reads rows. Results are read by any number of processes while one writes.
     """
+
+    _is_held = False  # by its context alone: it is in memory, and in files without names
+    _borrows = False  # such a one reads one array where it is
 
     def __init__(self, path: PathLike, *, memory: Union[None, int, str] = None,
                  threads: Optional[int] = None, progress: ProgressOption = None) -> None:
@@ -189,6 +191,164 @@ class Store(Appends):
         found = self._view.read_sparse(first, count, entries)
         return csr_matrix(found, shape=(count, self.shape[1]))
 
+    # ---- more rows ------------------------------------------------------------------------------
+
+    def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
+        """Append rows, all or nothing; the first append creates the store.
+
+        Parameters
+        ----------
+        X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
+            Dask, table of Arrow, of shape (rows, columns), or an iterator or a list of these
+            Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
+            name of a file: .npy, .npz, .h5ad, and those of append_files(), also a list of these.
+            Names of rows and of columns are kept of an AnnData, a DataFrame (those that are str)
+            and files, and of the columns of a table of Arrow, also where these come one by one.
+        labels : str, or array, list or column of shape (rows,), optional
+            The name of a column of a frame (which is no column of the points then), of obs of an
+            AnnData, or of a file; or one number or one word a row, NaN or None where it has none,
+            in the order of the rows. A Series that has the rows of X in another order is refused.
+            If X is a file, a name that is that of a file is a file of labels, one a row, and
+            label_column= is always a column. Words become classes, whose numbers `labels` has, and
+            `class_names` the words: in the order of their appearance, or of the categories of a
+            pandas Categorical; a word of an earlier append keeps its number. Without labels, those
+            of a later frame, AnnData or file are in the column of before, if it has this.
+        **options
+            dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
+            is read, as `nystream help import` has them; of a file those of append_files(). Rows
+            take the type of the store: float64 is rounded to float32, and a store of
+            whole numbers refuses any other value.
+            column_names names the columns of an array or a sparse matrix, such as the terms of
+            documents: a list of str, by which columns of later rows are found; for a file without
+            names, it is a file with one name per line. new_columns="drop" leaves out values of
+            sparse rows in columns beyond those of the store. expect_rows=N refuses to append unless
+            the store has exactly N rows, so that a script that runs again adds no row twice.
+            memory is the budget of this call. By default it is that of the store if open() was
+            given one, and else at most 256M; more serves shuffle, and files that are to be sorted.
+
+        Returns
+        -------
+        Report
+            n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; of rows that come in pieces it says whether they were added.
+        """
+        named = isinstance(labels, str)
+        if are_files(X) and is_path(labels):
+            if Path(labels).is_file():
+                return self.append_files(X, labels=labels, **options)
+            if not named or are_of_files(options) or "shards" in options or not is_read_here(X):
+                with renamed({"label_column": "labels"}):
+                    return self.append_files(X, label_column=labels, **options)
+        if are_files(X) and labels is None and (
+                not is_path(X) or is_for_library(X) or are_of_files(options)):
+            return self.append_files(X, **options)
+        columns = options.pop("column_names", None)
+        if named:
+            X, labels = take_labels(X, labels)
+        elif labels is None:
+            X, labels = take_known(X, self._label_column)
+        there = self._columns() if self._has_rows() else Columns(None, str(self.path))
+        whole, found = there.read(X, labels, columns)
+        # Rows are seen anew behind this, also where Ctrl-C came when they were added.
+        with contextlib.closing(self._view), self._reading(options) as pointer:
+            if not whole:
+                return self._append_batches(found, pointer)
+            batch = next(found)
+            table = batch.table("X")
+            add = lib.ny_borrow if self._borrows else lib.ny_append
+            report = self._report(add, C.byref(table), pointer)
+            self._context.borrowed = batch if self._borrows else None
+        return report
+
+    def _label_column(self) -> Optional[str]:
+        """Return the column that the last labels were in, as far as it is known."""
+        imports = self.report["imports"] if self._has_rows() else None
+        known = [each["label_column"] for each in imports or [] if each["label_column"]]
+        return known[-1] if known else None
+
+    def _reading(self, options: Dict[str, Any]) -> Options:
+        """Return the options of an import, which takes the budget that open() was given.
+
+        It takes at most 256 MB if there was none, as it rarely has a use for more.
+        """
+        groups = _lib.IMPORT | (_lib.EMBED if self._is_held else 0)
+        return Options(self._context, groups, {"memory": self._context.memory, **options})
+
+    def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
+        """Append batch by batch; what fails leaves the store as it was."""
+        context, appender, before = self._context, C.c_void_p(), self._count_rows()
+        context.call(lib.ny_appender_open, C.byref(appender), context.pointer, self._path, options)
+        try:
+            for batch in found:
+                table = batch.table("X")
+                context.run(lib.ny_appender_put, appender, C.byref(table))
+            return Report(context.report(lib.ny_appender_commit, appender))
+        except KeyboardInterrupt:  # how far one of several calls came says nothing
+            told = "no row was added" if self._count_rows() == before else "the rows were added"
+            raise KeyboardInterrupt(f"stopped; {told}") from None
+        finally:
+            lib.ny_appender_free(appender)
+
+    def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
+        """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs (.gz too), npz, h5ad, h5.
+
+        h5ad and h5 need the program nystream-hdf5, which a wheel does not contain; append() reads
+        X of one .h5ad with h5py.
+
+        Parameters
+        ----------
+        files : path, pattern such as "part-*.csv.gz", or a list of these
+        **options
+            Options of append(), and format, header, decimal, label_column, id_column, columns,
+            drop_columns, column_names (a file), labels (a file), transpose, matrix, shards.
+        """
+        given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+        names: List[str] = []
+        for path in given:
+            name = os.fspath(path)
+            # A file that is there is no pattern, such as "rows[1].csv".
+            found = [] if os.path.lexists(name) else sorted(glob.glob(name))
+            names += found or [name]
+        array = (C.c_char_p * len(names))(*map(os.fsencode, names))
+        dealt = "shards" in options  # to a new store, or to one that has some of its shards
+        if not dealt and self._has_rows():
+            options = {"append": True, **options}
+        with contextlib.closing(self._view), self._reading(options) as pointer:
+            return self._report(lib.ny_import, array, len(names), pointer)
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store at the path: the first append makes it, if need be in a folder.
+
+        An empty folder is none, and what else is there counts, be it a store or not.
+        """
+        if self._is_held:
+            return True
+        return any(self.path.iterdir()) if self.path.is_dir() else self.path.exists()
+
+    def _has_rows(self) -> bool:
+        """Return whether a store with rows is there."""
+        return self._count_rows() > 0
+
+    def _count_rows(self) -> int:
+        """Return the rows of the store; 0 where it is not there yet, or its creation was killed.
+
+        The next append makes it, or says why it cannot.
+        """
+        if not self.exists:
+            return 0
+        try:
+            return int(self.report["n"])
+        except (FileError, StoreError):
+            was_killed = (self.path / "locks" / "create.lock").exists()
+            if (self.path / "points").exists() and not was_killed:
+                raise
+        return 0
+
     # ---- fits ----------------------------------------------------------------------------------
 
     def plan(self, **options: Any) -> Report:
@@ -205,7 +365,7 @@ class Store(Appends):
         with Options(self._context, FITTING | _lib.PLAN, options) as pointer:
             return self._report(lib.ny_gamma_grid, pointer)
 
-    def fit(self, name: str, **options: Any) -> "Result":
+    def fit(self, name: str, **options: Any) -> Result:
         """Fit an embedding and keep it under a name; a call that was stopped goes on.
 
         Parameters
@@ -220,11 +380,11 @@ class Store(Appends):
         """
         return self._work(lib.ny_fit, name, FITTING | _lib.UPDATE, options)
 
-    def select(self, name: str, **options: Any) -> "Result":
+    def select(self, name: str, **options: Any) -> Result:
         """Choose landmarks alone; `fit(…, landmarks_from=name)` takes them."""
         return self._work(lib.ny_select, name, _lib.SELECT | _lib.STORED, options)
 
-    def graph(self, name: str, **options: Any) -> "Result":
+    def graph(self, name: str, **options: Any) -> Result:
         """Find the nearest neighbours of all rows, or take edges, for `fit(…, graph=name)`.
 
         Parameters
@@ -239,7 +399,7 @@ class Store(Appends):
         """
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 
-    def _fit_into(self, name: str, embeds: bool, **options: Any) -> Tuple["Result", Any]:
+    def _fit_into(self, name: str, embeds: bool, **options: Any) -> Tuple[Result, Any]:
         """Fit, and return the result, and its embedding, which only a store keeps.
 
         The options have to have components and precision. Without `embeds` there is no embedding.
@@ -262,14 +422,14 @@ class Store(Appends):
         return {**options, "features": found}
 
     def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any],
-              *room: Any) -> "Result":
+              *room: Any) -> Result:
         options = self._with_features(options)
         points = options.get("landmarks_points")
         if points is not None:
             columns = self._columns()._replace(what="landmarks_points")
             options = {**options, "landmarks_points": columns.select(points)}
         with Options(self._context, groups, options) as pointer:
-            self._report(function, _spell_name(name), pointer, *room)
+            self._report(function, spell_name(name), pointer, *room)
         for result in list(self._seen):
             if result.name == name:
                 result._look_again()
@@ -278,9 +438,9 @@ class Store(Appends):
     @property
     def results(self) -> List[str]:
         """Names of the results, sorted; none of a store that is not there yet."""
-        return list(self._report(lib.ny_store_report)["results"]) if self.exists else []
+        return list(self.report["results"]) if self.exists else []
 
-    def result(self, name: str) -> "Result":
+    def result(self, name: str) -> Result:
         """Return a result by its name."""
         return Result(self, name)
 
@@ -316,204 +476,9 @@ class Store(Appends):
     def remove(self, name: str) -> None:
         """Remove a result."""
         context = self._context
-        context.run(lib.ny_remove, context.pointer, self._path, _spell_name(name))
+        context.run(lib.ny_remove, context.pointer, self._path, spell_name(name))
 
     def _report(self, function: Any, *arguments: Any) -> Report:
         """Call with the context and the path in front and a report behind."""
         context = self._context
         return Report(context.report(function, context.pointer, self._path, *arguments))
-
-
-def _spell_name(name: str) -> bytes:
-    """Return the name of a result as the library has it; TypeError where it is something else."""
-    if not isinstance(name, str):
-        raise TypeError(f"a result is chosen by a name, not by {type(name).__name__}")
-    return name.encode()
-
-
-def _part(name: str, text: str) -> Any:
-    """Return the property of a result that has a part, which is read when it is indexed."""
-    return property(lambda result: result.part(name), doc=text)
-
-
-def _array(name: str, text: str) -> Any:
-    """Return the property of a result that has a part as an array."""
-    return property(lambda result: result.part(name)[:], doc=text)
-
-
-class Result(ResultParts):
-    """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
-
-    Its parts are read when they are indexed: `result.embedding[:10]`. They are of the fit that
-    `report` tells of: UsageError where that was made anew elsewhere since.
-    """
-
-    def __init__(self, store: Store, name: str) -> None:
-        self.store, self.name = store, name
-        self.report = self._read_report()
-        self._view = View(store._path, name, store._context if store._is_held else None)
-        store._seen.add(self)
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.store._seen.add(self)
-
-    def _read_report(self) -> Report:
-        return self.store._report(lib.ny_result_report, _spell_name(self.name))
-
-    def _look_again(self) -> "Result":
-        """See the result as it is now; parts that were taken from it do, too."""
-        self._view.close()
-        self.report = self._read_report()
-        return self
-
-    @property
-    def status(self) -> str:
-        """ "done", "running", "interrupted" or, where it ended with its sums, "summed"."""
-        return str(self.report["status"])
-
-    def part(self, name: str) -> Part:
-        """Return a part by its name: those that `nystream export --part` writes, but the model."""
-        self.report = self._view.look(self.report)
-        return Part(self._view, name)
-
-    embedding: Part = _part("embedding", "Coordinates, (rows, components).")
-    eigenvectors: Part = _part("eigenvectors", "Eigenvectors, (rows, pairs).")
-    eigenvalues: Any = _array("eigenvalues", """\
-        Eigenvalues, an array (components,).
-
-        There is one more of map="laplacian" and "diffusion": the first is that of the constant
-        eigenvector, which is no column of the embedding.
-        """)
-    landmarks: Any = _array("landmarks", """\
-        Row numbers of the landmarks, in order of selection, an array (landmarks,).
-
-        UsageError where points were given, which are no rows: see landmark_points.
-        """)
-    landmark_points: Any = _array("landmark-points", """\
-        The landmarks themselves, an array (landmarks, columns), float32 or float64.
-        """)
-    axes: Any = _array("axes", """\
-        Axes of the map, an array (columns, components): what a column adds to a coordinate.
-
-        A pca, and a svd or kpca of the linear kernel, has axes: with x a row after `scale` and, for
-        pca, without the mean, its coordinates are x @ axes, up to a constant row.
-        """)
-    mean: Any = _array("mean", """\
-        Numbers that a map with axes subtracts before `scale`, an array (columns,).
-
-        They are the means of the columns for a pca, and 0 for others without a `scale` that
-        centres.
-        """)
-    features: Any = _array("features", """\
-        Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
-
-        UsageError where all columns count.
-        """)
-    residuals: Part = _part("residuals", """\
-        Residuals: the part of each row that the landmarks leave out, (rows,).
-
-        They are NaN for rows that update("frozen") has placed, which measures a sample of these
-        alone: `report.drift_trace_error`. update("full") measures all rows.
-        """)
-    rows: Part = _part("rows", "Numbers of the rows that the embedding has.")
-    neighbors: Part = _part(
-        "neighbors", "Row numbers of the nearest neighbours of a graph, (rows, neighbors).")
-    distances: Part = _part("distances", "Distances to them, (rows, neighbors).")
-    clusters: Part = _part("clusters", """\
-        Clusters that evaluate(clusters=K) has found, from 0, int64, (rows,).
-
-        -1 is a row without a cluster: one without a place, which no landmark reaches.
-        """)
-    labels: Part = _part(
-        "labels", "Labels of the rows of the embedding, float64, NaN where missing.")
-    row_names: Part = _part("ids", "Names of the rows of the embedding, str.")
-
-    component_errors: Any = COMPONENT_ERRORS
-    trace_error: Optional[float] = TRACE_ERROR
-
-    def model(self) -> "Model":
-        """Return what places new rows without the store."""
-        from nystream.model import Model
-
-        context = self.store._context if self.store._is_held else self.store._context.like()
-        return Model(context, lib.ny_model_open, self.store._path, self.name.encode())
-
-    def update(self, mode: str = "full", **options: Any) -> "Result":
-        """Take in the rows that were appended since.
-
-        Parameters
-        ----------
-        mode : {"full", "frozen"}
-            full: like a fit of all rows; frozen: the existing model places the new rows, and old
-            rows keep their clusters.
-
-        Returns
-        -------
-        Result
-            This one, which has the new rows from then on.
-        """
-        with renamed({"update": "mode"}):
-            self.store.fit(self.name, **{"update": mode, **options})
-        return self
-
-    def resume(self) -> "Result":
-        """Go on with what was stopped, with the options that it was begun with; return this."""
-        self._report(lib.ny_resume)
-        return self._look_again()
-
-    def evaluate(self, **options: Any) -> Report:
-        """Judge the embedding, with or without labels.
-
-        Parameters
-        ----------
-        **options
-            clusters=K, clusters_to=K, measures=, … as `nystream help eval` has them.
-
-        Returns
-        -------
-        Report
-            Every figure, None where it does not apply, and reasons why: with clusters=K silhouette,
-            silhouette_standard_error, variance_between, inertia and cluster_sizes, and with labels
-            purity, accuracy, nmi, ari. The clusters are kept (see clusters), and their figures in
-            `report["clustering"]`; all others are kept nowhere.
-        """
-        with Options(self.store._context, _lib.EVALUATE, options) as pointer:
-            report = self._report(lib.ny_evaluate, pointer)
-        self._look_again()
-        return report
-
-    def transform(self, X: Any, nan: str = "error") -> Any:
-        """Place new rows as Model.transform does, also where there is no model (maps of a graph).
-
-        Returns
-        -------
-        array of shape (rows, components), of the type of the embedding
-        """
-        embedding = self._look_again().embedding
-        found = self._batches(X)
-        with self.store._context.once():
-            return _data.place(found, embedding.shape[1], embedding.dtype, self._place, nan)
-
-    def _batches(self, X: Any) -> Iterator[Batch]:
-        """Read new rows."""
-        store = store_of(X)
-        if store is not None:
-            store._check_prepared_once(self.store._prepares)
-        return self.store._columns().batches(X)
-
-    def _place(self, table: _lib.CTable, places: Any) -> None:
-        room = _lib.CPlacesRoom(_lib.NUMBERS[places.dtype.name], places.ctypes.data,
-                                places.shape[1])
-        self._run(lib.ny_place_rows, C.byref(table), C.byref(room))
-
-    def predict(self, X: Any) -> Any:
-        """Find the clusters of new rows, of those that evaluate(clusters=K) has found.
-
-        A row, of any kind that Store.append takes, is of the cluster whose centre, the mean of its
-        rows, its place is nearest to. Returns an int64 array of shape (rows,).
-        """
-        rows = self._batches(X)
-        with self.store._context.once():
-            return _data.place(rows, 1, np.int64, lambda table, found: self._run(
-                lib.ny_clusters_of, C.byref(table), found.ctypes.data))[:, 0]

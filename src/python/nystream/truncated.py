@@ -9,7 +9,8 @@ from nystream import _data
 from nystream._parameters import STORED, takes
 from nystream._sources import give_back
 from nystream.estimators import AxesEmbedder
-from nystream.store import Result, Store
+from nystream.result import Result
+from nystream.store import Store
 
 
 def column_variances(X: Any, columns: int) -> Any:

@@ -1,4 +1,4 @@
-"""The methods of a result beside its fit: files and pictures of it, and its graph."""
+"""Results of a store: their parts, new rows placed by them, files and pictures, their graphs."""
 from __future__ import annotations
 
 import base64
@@ -7,31 +7,216 @@ import html
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple
 
 import numpy as np
 
-from nystream import _lib
-from nystream._append import PathLike
+from nystream import _data, _lib
 from nystream._batch import Batch, matrix_of_lists
+from nystream._errors import renamed
 from nystream._lib import lib
 from nystream._options import Options
-from nystream.report import Page, Picture, Report, show_result
+from nystream._sources import PathLike
+from nystream._view import Part, View, check_prepared_once
+from nystream.report import (COMPONENT_ERRORS, TRACE_ERROR, Page, Picture, Report, show_result,
+                             values_prepared)
 
 if TYPE_CHECKING:
+    from nystream.model import Model
     from nystream.store import Store
 
 
-class ResultParts:
-    """The methods that a result has for what it writes and for its graph; store.Result is one."""
+def spell_name(name: str) -> bytes:
+    """Return the name of a result as the library has it; TypeError where it is something else."""
+    if not isinstance(name, str):
+        raise TypeError(f"a result is chosen by a name, not by {type(name).__name__}")
+    return name.encode()
 
-    store: "Store"
-    name: str
-    report: Report
-    status: Any
-    neighbors: Any
-    distances: Any
-    _batches: Callable[[Any], Iterator[Batch]]
+
+def _part(name: str, text: str) -> Any:
+    """Return the property of a result that has a part, which is read when it is indexed."""
+    return property(lambda result: result.part(name), doc=text)
+
+
+def _array(name: str, text: str) -> Any:
+    """Return the property of a result that has a part as an array."""
+    return property(lambda result: result.part(name)[:], doc=text)
+
+
+class Result:
+    """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
+
+    Its parts are read when they are indexed: `result.embedding[:10]`. They are of the fit that
+    `report` tells of: UsageError where that was made anew elsewhere since.
+    """
+
+    def __init__(self, store: "Store", name: str) -> None:
+        self.store, self.name = store, name
+        self.report = self._read_report()
+        self._view = View(store._path, name, store._context if store._is_held else None)
+        store._seen.add(self)
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.store._seen.add(self)
+
+    def _read_report(self) -> Report:
+        return self.store._report(lib.ny_result_report, spell_name(self.name))
+
+    def _look_again(self) -> "Result":
+        """See the result as it is now; parts that were taken from it do, too."""
+        self._view.close()
+        self.report = self._read_report()
+        return self
+
+    @property
+    def status(self) -> str:
+        """ "done", "running", "interrupted" or, where it ended with its sums, "summed"."""
+        return str(self.report["status"])
+
+    def part(self, name: str) -> Part:
+        """Return a part by its name: those that `nystream export --part` writes, but the model."""
+        self.report = self._view.look(self.report)
+        return Part(self._view, name)
+
+    embedding: Part = _part("embedding", "Coordinates, (rows, components).")
+    eigenvectors: Part = _part("eigenvectors", "Eigenvectors, (rows, pairs).")
+    eigenvalues: Any = _array("eigenvalues", """\
+        Eigenvalues, an array (components,).
+
+        There is one more of map="laplacian" and "diffusion": the first is that of the constant
+        eigenvector, which is no column of the embedding.
+        """)
+    landmarks: Any = _array("landmarks", """\
+        Row numbers of the landmarks, in order of selection, an array (landmarks,).
+
+        UsageError where points were given, which are no rows: see landmark_points.
+        """)
+    landmark_points: Any = _array("landmark-points", """\
+        The landmarks themselves, an array (landmarks, columns), float32 or float64.
+        """)
+    axes: Any = _array("axes", """\
+        Axes of the map, an array (columns, components): what a column adds to a coordinate.
+
+        A pca, and a svd or kpca of the linear kernel, has axes: with x a row after `scale` and, for
+        pca, without the mean, its coordinates are x @ axes, up to a constant row.
+        """)
+    mean: Any = _array("mean", """\
+        Numbers that a map with axes subtracts before `scale`, an array (columns,).
+
+        They are the means of the columns for a pca, and 0 for others without a `scale` that
+        centres.
+        """)
+    features: Any = _array("features", """\
+        Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
+
+        UsageError where all columns count.
+        """)
+    residuals: Part = _part("residuals", """\
+        Residuals: the part of each row that the landmarks leave out, (rows,).
+
+        They are NaN for rows that update("frozen") has placed, which measures a sample of these
+        alone: `report.drift_trace_error`. update("full") measures all rows.
+        """)
+    rows: Part = _part("rows", "Numbers of the rows that the embedding has.")
+    neighbors: Part = _part(
+        "neighbors", "Row numbers of the nearest neighbours of a graph, (rows, neighbors).")
+    distances: Part = _part("distances", "Distances to them, (rows, neighbors).")
+    clusters: Part = _part("clusters", """\
+        Clusters that evaluate(clusters=K) has found, from 0, int64, (rows,).
+
+        -1 is a row without a cluster: one without a place, which no landmark reaches.
+        """)
+    labels: Part = _part(
+        "labels", "Labels of the rows of the embedding, float64, NaN where missing.")
+    row_names: Part = _part("ids", "Names of the rows of the embedding, str.")
+
+    component_errors: Any = COMPONENT_ERRORS
+    trace_error: Optional[float] = TRACE_ERROR
+
+    def model(self) -> "Model":
+        """Return what places new rows without the store."""
+        from nystream.model import Model
+
+        context = self.store._context if self.store._is_held else self.store._context.like()
+        return Model(context, lib.ny_model_open, self.store._path, self.name.encode())
+
+    def update(self, mode: str = "full", **options: Any) -> "Result":
+        """Take in the rows that were appended since.
+
+        Parameters
+        ----------
+        mode : {"full", "frozen"}
+            full: like a fit of all rows; frozen: the existing model places the new rows, and old
+            rows keep their clusters.
+
+        Returns
+        -------
+        Result
+            This one, which has the new rows from then on.
+        """
+        with renamed({"update": "mode"}):
+            self.store.fit(self.name, **{"update": mode, **options})
+        return self
+
+    def resume(self) -> "Result":
+        """Go on with what was stopped, with the options that it was begun with; return this."""
+        self._report(lib.ny_resume)
+        return self._look_again()
+
+    def evaluate(self, **options: Any) -> Report:
+        """Judge the embedding, with or without labels.
+
+        Parameters
+        ----------
+        **options
+            clusters=K, clusters_to=K, measures=, … as `nystream help eval` has them.
+
+        Returns
+        -------
+        Report
+            Every figure, None where it does not apply, and reasons why: with clusters=K silhouette,
+            silhouette_standard_error, variance_between, inertia and cluster_sizes, and with labels
+            purity, accuracy, nmi, ari. The clusters are kept (see clusters), and their figures in
+            `report["clustering"]`; all others are kept nowhere.
+        """
+        with Options(self.store._context, _lib.EVALUATE, options) as pointer:
+            report = self._report(lib.ny_evaluate, pointer)
+        self._look_again()
+        return report
+
+    def transform(self, X: Any, nan: str = "error") -> Any:
+        """Place new rows as Model.transform does, also where there is no model (maps of a graph).
+
+        Returns
+        -------
+        array of shape (rows, components), of the type of the embedding
+        """
+        embedding = self._look_again().embedding
+        found = self._batches(X)
+        with self.store._context.once():
+            return _data.place(found, embedding.shape[1], embedding.dtype, self._place, nan)
+
+    def _batches(self, X: Any) -> Iterator[Batch]:
+        """Read new rows."""
+        check_prepared_once(X, values_prepared(self.store.report))
+        return self.store._columns().batches(X)
+
+    def _place(self, table: _lib.CTable, places: Any) -> None:
+        room = _lib.CPlacesRoom(_lib.NUMBERS[places.dtype.name], places.ctypes.data,
+                                places.shape[1])
+        self._run(lib.ny_place_rows, C.byref(table), C.byref(room))
+
+    def predict(self, X: Any) -> Any:
+        """Find the clusters of new rows, of those that evaluate(clusters=K) has found.
+
+        A row, of any kind that Store.append takes, is of the cluster whose centre, the mean of its
+        rows, its place is nearest to. Returns an int64 array of shape (rows,).
+        """
+        rows = self._batches(X)
+        with self.store._context.once():
+            return _data.place(rows, 1, np.int64, lambda table, found: self._run(
+                lib.ny_clusters_of, C.byref(table), found.ctypes.data))[:, 0]
 
     def _run(self, function: Any, *arguments: Any) -> None:
         """Make a call that may take long, with the context, the store and the name in front."""
