@@ -254,10 +254,10 @@ def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
     series = pandas.Series(WORDS, names)
     X, whose = frame, "X.index"
     if kind != "frame" and kind != "pairs":
-        X, whose = pytest.importorskip("anndata").AnnData(frame), "X.obs_names"
+        X, whose = pytest.importorskip("anndata").AnnData(frame), "adata.obs_names"
     if kind == "h5ad":
         X.write_h5ad(tmp_path / "x.h5ad")
-        X, whose = tmp_path / "x.h5ad", "adata.obs_names"
+        X = tmp_path / "x.h5ad"
 
     def append(labels):
         empty.append(*([iter([(X, labels)])] if kind == "pairs" else [X, labels]))

@@ -13,9 +13,8 @@ from nystream import _data
 from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._errors import DataError, usage_error
-from nystream._h5ad import is_read_here, obs_column, obs_columns
 from nystream._labels import Labels, Names, as_labels
-from nystream._sources import CsrGroup
+from nystream._sources import CsrGroup, opened
 
 ABSENT = -1  # in place of the number of a column that sparse rows lack
 
@@ -38,6 +37,7 @@ class Columns(NamedTuple):
         Further columns that a frame, an AnnData or its file has are left out. Batches have the
         names that X has, or `names` where columns have none. DataError where a column is missing.
         """
+        X = opened(X)
         order, known = None, None if names is None else _names_given(X, names)
         if is_frame(X):
             X = self.select(X)
@@ -148,12 +148,11 @@ def _labels_in(column: Any, name: str) -> Labels:
 
 def _labels_beside(X: Any) -> Optional[List[str]]:
     """Return the columns that labels of X may be in: of obs, or of a frame; None of other rows."""
-    if is_read_here(X):
-        return obs_columns(X)
-    table = X.obs if hasattr(X, "obs") and _data.is_cells(X) else X if is_frame(X) else None
-    if table is None:
+    if _data.is_cells(X):
+        return list(X.obs.columns) if hasattr(X, "obs") else None
+    if not is_frame(X):
         return None
-    return list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
+    return list(X.columns) if hasattr(X, "iloc") else _data.column_names(X) or []
 
 
 def take_known(X: Any, column: Callable[[], Optional[str]]) -> Tuple[Any, Any]:
@@ -176,8 +175,6 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
                           f"{table}; give the others another name", "labels")
-    if is_read_here(X):
-        return X, _labels_in(obs_column(X, name), name)
     labels = _labels_in((X if is_frame(X) else X.obs)[name], name)
     if hasattr(X, "iloc"):  # other columns may have one name
         X = X.drop(columns=[name])

@@ -16,8 +16,7 @@ from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sp
                              make_batch, on_host, result_array, stored_dtype)
 from nystream._errors import usage_error
 from nystream._labels import Names, as_labels, check_order
-from nystream._sources import (CsrGroup, dask_blocks, give_back, is_dask,
-                               is_path, is_sparse_group, names_in_file, open_file)
+from nystream._sources import CsrGroup, dask_blocks, give_back, is_dask, is_sparse_group, opened
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
            "has_labels", "is_cells", "is_sparse", "place", "slice_rows", "unwrap"]
@@ -25,8 +24,7 @@ __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "col
 
 def unwrap(X: Any) -> Any:
     """Return the matrix of an AnnData or in a file, and all else as it is."""
-    if is_path(X):
-        X = open_file(X)
+    X = opened(X)
     X = X.X if is_cells(X) else X
     inside = getattr(X, "group", None)  # sparse datasets of anndata have one
     X = inside if inside is not None and is_sparse_group(inside) else X
@@ -76,6 +74,7 @@ def _are_rows(X: Any) -> bool:
 
 def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
     """Read one piece of an iterator, with the names that it has."""
+    piece = opened(piece)
     rows = unwrap(piece)
     if is_arrow(rows) and not hasattr(rows, "iloc"):
         found: Iterator[Batch] = map(make_batch, arrow_rows(rows))
@@ -96,10 +95,8 @@ def _check_label_order(X: Any, labels: Any) -> None:
     """UsageError where labels name the rows of X, but in another order."""
     if not hasattr(labels, "iloc") or is_dask(X):
         return
-    if is_path(X):
-        check_order("labels", labels, names_in_file(X)[0], "adata.obs_names")
-    elif is_cells(X):
-        check_order("labels", labels, X.obs_names, "X.obs_names")
+    if is_cells(X):
+        check_order("labels", labels, X.obs_names, "adata.obs_names")
     elif hasattr(X, "iloc"):
         check_order("labels", labels, X.index, "X.index")
 
@@ -192,11 +189,11 @@ def batches(X: Any, labels: Any = None,
 
 
 def column_names(X: Any) -> Optional[List[str]]:
-    """Return the names of columns of a frame, an AnnData, its file or a table of Arrow.
+    """Return the names of columns of a frame, an AnnData or a table of Arrow.
 
     Returns None where it has none, or not all are str.
     """
-    found = names_in_file(X)[1] if is_path(X) else getattr(X, "var_names", None)
+    found = getattr(X, "var_names", None)
     if hasattr(X, "iloc") or is_arrow(X):
         found = getattr(X, "column_names", None)  # pyarrow's columns are arrays
         found = getattr(X, "columns", None) if found is None else found
@@ -206,15 +203,13 @@ def column_names(X: Any) -> Optional[List[str]]:
 
 
 def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterator[Batch]:
-    """Give batches the names of rows and columns that an AnnData, its file or a DataFrame has.
+    """Give batches the names of rows and columns that an AnnData or a DataFrame has.
 
     A frame has them where its index, and all its columns, are str. `known` are the names of
     columns in whose order the batches were put; None: they stand as in X. Batches of what has no
     names keep those that they have.
     """
     rows, columns = getattr(X, "obs_names", None), column_names(X)
-    if is_path(X):
-        rows = names_in_file(X)[0]
     if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index") and not is_dask(X):
         rows = X.index if isinstance(next(iter(X.index), None), str) else None
     if known is None and is_arrow(X) and not hasattr(X, "iloc") and columns is not None:

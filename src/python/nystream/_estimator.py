@@ -25,7 +25,7 @@ from nystream._context import Context, stack_level
 from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
                              refused_with_least)
 from nystream._errors import DataError, NystreamWarning, renamed, usage_error
-from nystream._sources import CsrRows, are_imported, give_back, is_dask, is_path
+from nystream._sources import CsrRows, are_imported, give_back, is_dask, opened
 from nystream._view import Part, check_prepared_once
 from nystream.report import component_errors, values_prepared
 from nystream.result import Result
@@ -86,7 +86,7 @@ def _names_beside(X: Any) -> Optional[List[str]]:
     """Return names of the columns of X where scikit-learn does not look for them."""
     if isinstance(X, Store):
         return X._columns().names
-    if hasattr(X, "var_names") or is_path(X) or is_dask(X):
+    if hasattr(X, "var_names") or is_dask(X):
         return _data.column_names(X)
     return columns_of(X, "").names if is_arrow(X) and not hasattr(X, "iloc") else None
 
@@ -177,7 +177,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         imported: Optional[Held] = None
         if are_imported(X):
             X = imported = import_files(X, self._context(), self.tmpdir)
-        given = X
+        given = X = opened(X)
         if not reset:
             check_prepared_once(X, self._prepared)
         if isinstance(X, Store):

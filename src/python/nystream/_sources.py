@@ -1,24 +1,26 @@
-"""Rows that are not in memory as one array: files by their names, sparse groups, Dask."""
+"""Rows that are not in memory as one array: files by their names, sparse groups, .h5ad, Dask."""
 from __future__ import annotations
 
 import contextlib
 import ctypes as C
 import glob
+import importlib.util
 import mmap
 import os
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Iterator, Tuple, Union
+from typing import Any, Iterator, List, Tuple, Union
 
 import numpy as np
 
 from nystream import _batch
 from nystream._context import Context
 from nystream._errors import DataError
-from nystream._h5ad import is_h5ad, names_in_h5ad
 from nystream._lib import lib
 
 PathLike = Union[str, "os.PathLike[str]"]
 OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
+OLD_CATEGORIES = "__categories"  # anndata before 0.8 kept the categories of all columns there
 ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
 
 
@@ -38,6 +40,10 @@ class CsrRows:
         return max(1, _batch.SLICE_BYTES * self.shape[0] // max(1, self.nnz * ENTRY_BYTES))
 
 
+def _encoding_of(group: Any) -> str:
+    return str(group.attrs.get("encoding-type", group.attrs.get("h5sparse_format", "")))
+
+
 class CsrGroup(CsrRows):
     """A sparse matrix in a group of HDF5 or zarr, as AnnData writes it: rows are read by [a:b].
 
@@ -45,13 +51,12 @@ class CsrGroup(CsrRows):
     """
 
     def __init__(self, group: Any) -> None:
-        attributes = group.attrs
-        kind = str(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+        kind = _encoding_of(group)
         if "csc" in kind:
             raise ValueError("X is stored by columns (CSC), so a few rows cannot be read without "
                              "the rest; Store.append_files() reads such a file within its memory "
                              "budget, or read all of it (adata.to_memory() or adata[:].X.tocsr())")
-        shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+        shape = group.attrs.get("shape", group.attrs.get("h5sparse_shape"))
         if "csr" not in kind or shape is None:
             raise ValueError(f"the group {getattr(group, 'name', '')!r} is not a sparse matrix; "
                              f"name one of its members: {', '.join(map(str, group))}")
@@ -94,14 +99,18 @@ def are_imported(X: Any) -> bool:
     return is_pattern or Path(X).suffix not in OPENED
 
 
-def open_file(name: Any) -> Any:
+def opened(name: Any) -> Any:
     """Open a file of rows: .npy, .npz (of scipy.sparse.save_npz, or of one array), .h5ad.
 
     Returns
     -------
-    np.memmap, matrix of scipy.sparse, array, or dataset of h5py, of two dimensions; or a group
+    np.memmap, matrix of scipy.sparse, array, of two dimensions; or H5ad; all else as it is
     """
-    _check_there(name)
+    if not is_path(name):
+        return name
+    if not os.path.exists(name):  # MissingFileError, as the library says it of any file
+        context, model = Context(), C.c_void_p()
+        context.check(lib.ny_model_load_file(C.byref(model), context.pointer, os.fsencode(name)))
     X = _open(name)
     shape: Tuple[int, ...] = tuple(getattr(X, "shape", (0, 0)))
     if len(shape) != 2:
@@ -116,9 +125,7 @@ def _open(name: Any) -> Any:
     if suffix == ".npy":
         return np.load(name, mmap_mode="r")
     if suffix == ".h5ad":
-        import h5py
-
-        return h5py.File(name, "r")["X"]
+        return H5ad(name)
     if suffix not in OPENED:
         raise ValueError(f"{name} is not .npy, .npz or .h5ad; nystream.embed(), the estimators and "
                          "Store.append_files() read other files, and Result.transform_file() "
@@ -132,21 +139,6 @@ def _open(name: Any) -> Any:
     import scipy.sparse
 
     return scipy.sparse.load_npz(name)
-
-
-def _check_there(name: Any) -> None:
-    """MissingFileError, as the library says it of any file, where there is none of this name."""
-    if not os.path.exists(name):
-        context, model = Context(), C.c_void_p()
-        context.check(lib.ny_model_load_file(C.byref(model), context.pointer, os.fsencode(name)))
-
-
-def names_in_file(name: Any) -> Tuple[Any, Any]:
-    """Return the names of rows and of columns of an .h5ad, or None where a file has none."""
-    if not is_h5ad(name):
-        return None, None
-    _check_there(name)
-    return names_in_h5ad(name)
 
 
 def is_for_library(name: Any) -> bool:
@@ -181,6 +173,85 @@ def give_back(rows: Any) -> None:
     begin -= begin % mmap.PAGESIZE
     with contextlib.suppress(OSError):  # the pages then stay
         file.madvise(mmap.MADV_DONTNEED, begin, end - begin)
+
+
+# ---- .h5ad -------------------------------------------------------------------------------------
+
+
+class H5ad:
+    """The cells of an .h5ad, with those members of an AnnData that rows are read by."""
+
+    def __init__(self, name: Any) -> None:
+        import h5py
+
+        self._file = h5py.File(name, "r")
+        self.X, self.obs = self._file["X"], Obs(self._file)
+
+    obs_names: Any = cached_property(lambda self: self._names("obs"))
+    var_names: Any = cached_property(lambda self: self._names("var"))
+
+    def _names(self, table: str) -> Any:
+        """Return the names of rows or of columns, or None where they have none."""
+        found = self._file.get(table)
+        index = found.attrs.get("_index") if hasattr(found, "keys") else None
+        texts = found.get(index) if index else None
+        if hasattr(texts, "keys"):  # a type of pandas in which texts may be missing
+            texts = texts.get("values")
+        values = None if texts is None else _values(texts)
+        return values if values is not None and values.dtype == object else None
+
+
+class Obs:
+    """The columns of obs in an .h5ad, which are read when they are asked for."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, obs = file, file.get("obs")
+        others = (obs.attrs.get("_index"), OLD_CATEGORIES) if hasattr(obs, "keys") else None
+        self.columns: List[str] = [key for key in obs if key not in others] if others else []
+
+    def __getitem__(self, column: str) -> Any:
+        """Return numbers, words with None where one is missing, or Words."""
+        found = self._file["obs"][column]
+        if hasattr(found, "keys") and "categories" in found:
+            return Words(found["codes"][:], _values(found["categories"]))
+        if hasattr(found, "keys"):  # a type of pandas in which values may be missing
+            values = _values(found["values"]).astype(object)
+            values[found["mask"][:]] = None
+            return values
+        old = found.attrs.get("categories")
+        return _values(found) if old is None else Words(found[:], _values(self._file[old]))
+
+
+class Words:
+    """A column of categories, in their order; None where a row has none."""
+
+    def __init__(self, codes: Any, categories: Any) -> None:
+        self.categories = list(categories)
+        self._values = np.array([*self.categories, None], dtype=object)[codes]  # -1 is the last one
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self._values
+
+
+def _values(found: Any) -> Any:
+    import h5py
+
+    return found.asstr()[:] if h5py.check_string_dtype(found.dtype) else found[:]
+
+
+def is_read_here(name: Any) -> bool:
+    """Return whether this names an .h5ad that is there, and that Python reads slice by slice.
+
+    A matrix that is stored by columns (CSC), and an obs of before anndata 0.7, are left to the
+    library.
+    """
+    if not is_path(name) or Path(name).suffix != ".h5ad" or not importlib.util.find_spec("h5py"):
+        return False
+    try:
+        cells = H5ad(name)
+        return hasattr(cells._file.get("obs"), "keys") and "csc" not in _encoding_of(cells.X)
+    except (OSError, KeyError):
+        return False
 
 
 # ---- Dask --------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from nystream._batch import csr_matrix, result_array
 from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context, ProgressOption
 from nystream._errors import FileError, NystreamError, StoreError, UsageError, renamed
-from nystream._h5ad import is_read_here
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, features_of
-from nystream._sources import PathLike, are_files, is_for_library, is_path
+from nystream._sources import (PathLike, are_files, is_for_library, is_path, is_read_here,
+                               opened)
 from nystream._view import Part, View
 from nystream.report import Plan, Report
 from nystream.result import Result, spell_name
@@ -246,7 +246,7 @@ class Store:
         if are_files(X) and labels is None and (
                 not is_path(X) or is_for_library(X) or are_of_files(options)):
             return self.append_files(X, **options)
-        columns = options.pop("column_names", None)
+        X, columns = opened(X), options.pop("column_names", None)
         if named:
             X, labels = take_labels(X, labels)
         elif labels is None:

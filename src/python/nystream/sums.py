@@ -17,7 +17,7 @@ from nystream._errors import DataError, renamed
 from nystream._labels import Names
 from nystream._lib import lib
 from nystream._options import Options
-from nystream._sources import PathLike, is_path
+from nystream._sources import PathLike, is_path, opened
 from nystream.model import Model
 from nystream.report import Report
 from nystream.store import Store
@@ -185,6 +185,7 @@ class Sums:
         KeyboardInterrupt
             On Ctrl-C; it says whether the rows were added.
         """
+        X = opened(X)
         pieces = self._pieces(X)
         first, second = next(pieces, None), next(pieces, None)
         if first is None:
