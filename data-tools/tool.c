@@ -186,7 +186,7 @@ void tool_close(struct ny_writer *out)
     int at = output_of(out);
 
     outputs[at].writer = NULL;
-    tool_check(outputs[at].ctx, ny_writer_commit(out));
+    tool_check(outputs[at].ctx, ny_writer_commit(out, NY_OK));
 }
 
 void tool_write_npy_head(struct ny_writer *out, enum ny_dtype dtype, uint64_t n, uint64_t d)

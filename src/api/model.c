@@ -98,9 +98,7 @@ int ny_model_save_file(struct ny_model *model, const char *file)
     if (!err) err = ny_model_image(model, &image, &bytes);
     if (!err) err = ny_writer_open(&writer, model->ctx, file, NY_OUT_BYTES, bytes, 0);
     if (!err) err = ny_writer_rows(writer, image, bytes);
-    if (!err) return ny_writer_commit(writer);
-    ny_writer_abort(writer);
-    return err;
+    return ny_writer_commit(writer, err);
 }
 
 /* Says the kernel and its parameters, and the polynomial kernel's also of kernels without any. */

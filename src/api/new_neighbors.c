@@ -82,11 +82,11 @@ static int end(struct ny_new_rows *rows, const struct ny_placer *placer)
     lists->rows.placed = placer->placed;
     lists->rows.left_out = ny_reader_left_out(lists->rows.reader);
     if (!err) lists->distances_writer = NULL;
-    if (!err && writer) err = ny_writer_commit(writer);
+    if (!err) err = ny_writer_commit(writer, NY_OK);
     if (err) return err;
     writer = lists->numbers_writer;
     lists->numbers_writer = NULL;
-    return writer ? ny_writer_commit(writer) : NY_OK;
+    return ny_writer_commit(writer, NY_OK);
 }
 
 static void close_lists(struct ny_new_rows *rows)

@@ -337,9 +337,9 @@ static int end(struct ny_new_rows *new, const struct ny_placer *placer)
     if (!err && rows->finder) err = ny_cluster_finder_end(rows->finder);
     rows->placed = placer->placed + placer->blanks;
     rows->left_out = ny_reader_left_out(rows->reader);
-    if (err || !writer) return err;
+    if (err) return err;
     rows->writer = NULL;
-    return ny_writer_commit(writer);
+    return ny_writer_commit(writer, NY_OK);
 }
 
 void ny_read_rows_close(struct ny_new_rows *new)

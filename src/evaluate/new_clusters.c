@@ -163,7 +163,7 @@ int ny_cluster_finder_end(struct ny_cluster_finder *finder)
     struct ny_writer *writer = finder->writer;
 
     finder->writer = NULL;
-    return writer ? ny_writer_commit(writer) : NY_OK;
+    return ny_writer_commit(writer, NY_OK);
 }
 
 void ny_cluster_finder_close(struct ny_cluster_finder *finder)

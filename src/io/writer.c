@@ -362,15 +362,13 @@ int ny_writer_component(struct ny_writer *writer, const char *part, size_t numbe
     return ny_writer_field(writer, word, delimiter, behind);
 }
 
-int ny_writer_commit(struct ny_writer *writer)
+int ny_writer_commit(struct ny_writer *writer, int err)
 {
-    struct ny_context *ctx = writer->ctx;
-    int err = NY_OK;
-
-    if (writer->failed)
-        err = ny_fail(ctx, NY_EIO, "%s was not written as a whole", writer->path);
-    else if (writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
-        err = NY_BUG(ctx);
+    if (!writer) return err;
+    if (!err && writer->failed)
+        err = ny_fail(writer->ctx, NY_EIO, "%s was not written as a whole", writer->path);
+    if (!err && writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
+        err = NY_BUG(writer->ctx);
     if (!err) err = ny_writer_finish(writer);
     if (!err && writer->temporary) {
         err = ny_draft_commit(writer->temporary);

@@ -52,9 +52,10 @@ int ny_writer_component(struct ny_writer *writer, const char *part, size_t numbe
 /* Writes the last bytes, after which a commit hardly fails: of files that go together all are
  * finished before the first gets its name. Does nothing to NULL. */
 int ny_writer_finish(struct ny_writer *writer);
-/* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer
- * either way. */
-int ny_writer_commit(struct ny_writer *writer);
+/* Ends what an `err` of NY_OK says was written as a whole: fsync, rename; NY_EINTERNAL when fewer
+ * rows were written than announced. Else drops it, and returns `err`. Frees the writer either way;
+ * NULL is fine. */
+int ny_writer_commit(struct ny_writer *writer, int err);
 /* Drops what was written to a draft and frees the writer; the path is as it was. NULL is fine. */
 void ny_writer_abort(struct ny_writer *writer);
 

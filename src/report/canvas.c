@@ -138,7 +138,7 @@ int ny_canvas_commit(struct ny_canvas *canvas)
     if (err == NY_OK) err = check(canvas, ny_cairo.surface_status(canvas->surface));
     if (err) return err;
     canvas->writer = NULL;
-    return ny_writer_commit(writer);
+    return ny_writer_commit(writer, NY_OK);
 }
 
 void ny_canvas_close(struct ny_canvas *canvas)

@@ -343,10 +343,7 @@ int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const
         sink.user = writer;
         err = ny_put_template(&sink, ny_page_html, fill_page, &page);
     }
-    if (err == NY_OK)
-        err = ny_writer_commit(writer);
-    else
-        ny_writer_abort(writer);
+    err = ny_writer_commit(writer, err);
     for (size_t k = 0; k < page.opened; k++)
         ny_result_close_any(&page.results[k]);
     ny_layout_free(&page.own);

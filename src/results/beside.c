@@ -474,9 +474,7 @@ static int write_table(struct beside *beside, const struct ny_beside *wanted, co
     if (beside->header) err = put_header(beside);
     if (!err) err = put_all(beside);
     if (!err) err = tell_missing(beside, output);
-    if (!err) return ny_writer_commit(beside->writer);
-    ny_writer_abort(beside->writer);
-    return err;
+    return ny_writer_commit(beside->writer, err);
 }
 
 int ny_part_export_beside(struct ny_store *store, const char *name, const char *part,

@@ -50,13 +50,9 @@ static int write_model(struct ny_result *result, const char *output)
     if (!image) goto done;
     ny_model_save(model, image);
     err = ny_writer_open(&writer, result->ctx, output, NY_OUT_BYTES, bytes, 0);
-    if (err) goto done;
-    err = ny_writer_rows(writer, image, bytes);
-    if (err) goto done;
-    err = ny_writer_commit(writer);
-    writer = NULL;
+    if (!err) err = ny_writer_rows(writer, image, bytes);
+    err = ny_writer_commit(writer, err);
 done:
-    ny_writer_abort(writer);
     ny_free(result->ctx, image);
     ny_model_free(model);
     return err;

@@ -179,7 +179,6 @@ static int write_rows(struct shared_export *export, const char *output)
 {
     struct ny_result *result = &export->result;
     size_t cols = export->part->columns ? export->part->columns(result) : 1;
-    struct ny_writer *writer;
     int err = check_part(export);
 
     export->row_bytes =
@@ -190,11 +189,7 @@ static int write_rows(struct shared_export *export, const char *output)
     if (!err) err = begin(export, output);
     for (unsigned shard = 0; shard < ny_peers_shards(export->peers) && !err; shard++)
         err = copy_shard(export, shard);
-    writer = export->writer;
-    if (err || !writer)
-        ny_writer_abort(writer);
-    else
-        err = ny_writer_commit(writer);
+    err = ny_writer_commit(export->writer, err);
     ny_free(result->ctx, export->all);
     ny_free(result->ctx, export->mine);
     ny_free(result->ctx, export->sizes);
@@ -237,10 +232,7 @@ static int write_landmarks(struct shared_export *export, const char *output)
         rows[i] = ny_row_now(export->then, export->now, ny_peers_shards(export->peers), rows[i]);
     if (!err) err = ny_writer_open(&export->writer, ctx, output, NY_OUT_U64, count, 0);
     if (!err) err = ny_writer_rows(export->writer, rows, count);
-    if (err)
-        ny_writer_abort(export->writer);
-    else
-        err = ny_writer_commit(export->writer);
+    err = ny_writer_commit(export->writer, err);
 done:
     ny_free(ctx, rows);
     ny_free(ctx, export->now);

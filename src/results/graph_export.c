@@ -188,9 +188,7 @@ static int write_list(const struct ny_stored_graph *graph, const struct ny_edge_
 
     if (err) return err;
     err = npz ? put_matrix(graph, list, writer) : put_text(graph, list, form, writer);
-    if (err == NY_OK) return ny_writer_commit(writer);
-    ny_writer_abort(writer);
-    return err;
+    return ny_writer_commit(writer, err);
 }
 
 int ny_graph_export(struct ny_result *result, const char *output)

@@ -76,9 +76,8 @@ static int read_result(const struct ny_names_part *part, uint64_t first, size_t 
         if (part->result->span)
             err = ny_part_fill(part->result, ny_part_find("rows"), first, look, row);
         else
-            err = ny_result_current(
-                part->result, NULL,
-                ny_result_rows_numbers(&part->result->rows, first, look, row));
+            err = ny_result_current(part->result, NULL,
+                                    ny_result_rows_numbers(&part->result->rows, first, look, row));
         for (size_t i = 0, run; !err && i < look; i += run) {
             for (run = 1; i + run < look && row[i + run] == row[i] + run; run++)
                 continue;
@@ -188,11 +187,7 @@ int ny_names_part_export(const struct ny_names_part *part, const char *output, u
     if (err) return err;
     err = write_all(part, out, ny_output_text(output), missing);
     err = ny_points_current(part->store, &state, err);
-    if (err) {
-        ny_writer_abort(out);
-        return err;
-    }
-    err = ny_writer_commit(out);
+    err = ny_writer_commit(out, err);
     if (!err && !ny_output_is_stream(output))
         ny_context_wrote(ctx, (struct ny_written){.rows = part->count, .type = "text"});
     if (!err && missing && *missing)

@@ -293,12 +293,11 @@ int ny_points_read_sparse(struct ny_store *store, const struct ny_stored_points 
 {
     struct ny_manifest m;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int err = ny_snapshot_begin(&view, store, store->points);
 
     *count = 0;
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = read_block(view, points, &m, block, room, count);
-    end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
-    return end ? end : err;
+    return ny_snapshot_end(view, err);
 }

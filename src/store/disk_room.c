@@ -51,7 +51,7 @@ uint64_t ny_results_room(struct ny_store *store, const char *name)
         if (name) memcpy(tally.from.data, name, tally.from.bytes);
         failed = name ? ny_guarded(add_up, &tally) : NY_OK;
         if (mdb_stat(tally.view->txn, store->results->table, &stats)) failed = NY_EIO;
-        if (ny_snapshot_end(tally.view)) failed = NY_EIO;
+        if (ny_snapshot_end(tally.view, NY_OK)) failed = NY_EIO;
     }
     if (failed) ny_error_clear(store->ctx); /* whoever writes is told what is wrong */
     if (failed) return UINT64_MAX;

@@ -140,15 +140,12 @@ int ny_points_imports(struct ny_store *store, struct ny_imports *imports)
 {
     struct ny_snapshot *view;
     const char *wrong;
-    int end, err;
+    int err;
 
     *imports = (struct ny_imports){0};
     if (store->set || store->in_memory) return NY_OK;
     err = ny_snapshot_begin(&view, store, store->points);
-    if (err) return err;
-    err = ny_imports_read(view, imports, &wrong);
-    end = ny_snapshot_end(view);
-    return end ? end : err;
+    return err ? err : ny_snapshot_end(view, ny_imports_read(view, imports, &wrong));
 }
 
 void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)

@@ -193,7 +193,7 @@ static int start_anew(struct ny_ingest *ingest)
 {
     struct ny_snapshot *view;
     const char *wrong; /* damaged sums are unknown ones */
-    int end, err = ny_ingest_drop(ingest, ingest->base.n);
+    int err = ny_ingest_drop(ingest, ingest->base.n);
 
     if (err) return err;
     ingest->first_block = ingest->base.n / ingest->block_rows;
@@ -216,9 +216,8 @@ static int start_anew(struct ny_ingest *ingest)
     ingest->counting.norms_known =
         ny_norms_read(view, ingest->base.n, &ingest->counting.norms, &wrong);
     ny_lengths_read(view, &ingest->base, &ingest->sparse.lengths, &wrong);
-    end = ny_snapshot_end(view);
+    err = ny_snapshot_end(view, err);
     ingest->counting.moments.n = ingest->base.n;
-    if (!err) err = end;
     return err ? err : ny_ingest_load_tail(ingest);
 }
 

@@ -128,12 +128,12 @@ int ny_ingest_names_reserve_tail(struct ny_ingest *ingest)
     struct ny_key key = ny_points_key(NY_KIND_NAMES | NY_STAGED, ny_ingest_tail_block(ingest));
     struct ny_snapshot *view;
     size_t bytes = 0;
-    int end, err;
+    int err;
 
     if (!ingest->has[NY_KIND_NAMES]) return NY_OK;
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     if (ny_snapshot_size(view, &key, &bytes)) bytes = 0; /* whoever moves it says what is wrong */
-    end = ny_snapshot_end(view);
-    return end ? end : ny_ingest_names_reserve(ingest, bytes);
+    err = ny_snapshot_end(view, NY_OK);
+    return err ? err : ny_ingest_names_reserve(ingest, bytes);
 }

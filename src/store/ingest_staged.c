@@ -207,7 +207,7 @@ int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
                 record.fingerprint == ingest->spec.fingerprint && record.base_n < ingest->base.n &&
                 record.rows == ingest->base.n;
     if (*finished) *rows = ingest->base.n - record.base_n;
-    return ny_snapshot_end(view);
+    return ny_snapshot_end(view, NY_OK);
 }
 
 int ny_ingest_waits(struct ny_store *store, bool *waits)
@@ -222,7 +222,7 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
     if (err) return err == NY_END ? NY_OK : err;
     err = ny_snapshot_size(view, &key, &bytes);
     *waits = !err && bytes > sizeof(struct ny_progress_record) && !ny_lock_held(store, "points");
-    return ny_snapshot_end(view);
+    return ny_snapshot_end(view, NY_OK);
 }
 
 /* Takes up a progress record that lacks these pieces. */
@@ -233,7 +233,7 @@ static int resume_without(struct ny_ingest *ingest, unsigned without)
     struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
     struct ny_snapshot *view;
     const char *wrong;
-    int end, err;
+    int err;
 
     if (!record) return NY_EBUDGET;
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
@@ -241,8 +241,7 @@ static int resume_without(struct ny_ingest *ingest, unsigned without)
         err = ny_snapshot_read(view, &want, record, &wrong) || !same_import(ingest, record) ? NY_END
                                                                                             : NY_OK;
         if (!err) err = take_up(ingest, view, without, record);
-        end = ny_snapshot_end(view);
-        if (!err) err = end;
+        err = ny_snapshot_end(view, err);
     }
     ny_free(ingest->ctx, record);
     return err;
@@ -308,7 +307,7 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
     struct ny_lengths lengths = {{0}};
     struct ny_snapshot *view;
     bool lost_tail = false;
-    int end, err = NY_OK;
+    int err;
 
     ingest->filled = rows;
     if (rows == 0) return NY_OK;
@@ -327,11 +326,11 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
         else
             err = ny_ingest_load(ingest, view, &ingest->base, (enum ny_kind)kind);
     }
-    end = ny_snapshot_end(view);
+    err = ny_snapshot_end(view, err);
     ingest->sparse.full.nnz -= ny_csr_nnz(&ingest->sparse.csr);
     ny_ingest_sparse_lengths(ingest, &lengths);
     ny_lengths_take(&ingest->sparse.lengths, &lengths);
-    return err ? err : end;
+    return err;
 }
 
 /* ---- dropping ------------------------------------------------------------------------------ */

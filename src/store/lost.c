@@ -70,13 +70,12 @@ void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx)
 int ny_manifest_now(struct ny_store *store, struct ny_manifest *manifest, struct ny_lost *lost)
 {
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int err = ny_snapshot_begin(&view, store, store->points);
 
     if (err) return err;
     err = ny_manifest_read(view, manifest);
     if (!err && lost) err = ny_lost_read(view, manifest, lost);
-    end = ny_snapshot_end(view);
-    return end ? end : err;
+    return ny_snapshot_end(view, err);
 }
 
 int ny_points_lost(struct ny_store *store, struct ny_lost *lost)

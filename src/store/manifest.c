@@ -159,7 +159,7 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
     struct ny_snapshot *view;
     double norms = NAN;
     const char *wrong;
-    int end, err;
+    int err;
 
     memset(stats, 0, sizeof(*stats));
     err = ny_snapshot_begin(&view, store, store->points);
@@ -171,8 +171,7 @@ int ny_points_stats_here(struct ny_store *store, struct ny_rows_stats *stats)
         if (!err && !ny_norms_read(view, m.n, &norms, &wrong) && wrong)
             err = ny_damaged(store->ctx, store->points->path, "sum of norms is", wrong);
     }
-    end = ny_snapshot_end(view);
-    if (end) err = end;
+    err = ny_snapshot_end(view, err);
     if (!err && record && (record->n != m.n || record->d != m.d))
         err = ny_damaged(store->ctx, store->points->path, "statistics is",
                          "they are of other points");
@@ -245,7 +244,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
 {
     struct ny_manifest m;
     struct ny_snapshot *view;
-    int end, err;
+    int err;
 
     *names = NULL;
     *count = 0;
@@ -255,8 +254,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err && m.classes > 0) err = read_classes(view, m.classes, names);
-    end = ny_snapshot_end(view);
-    if (end) err = end;
+    err = ny_snapshot_end(view, err);
     if (err) {
         ny_free(store->ctx, *names);
         *names = NULL;

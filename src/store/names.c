@@ -87,7 +87,8 @@ static int load(struct ny_store *store, unsigned kind, uint64_t number, struct n
     has = (m.flags & (kind == NY_KIND_COLUMNS ? NY_FLAG_COLUMNS : NY_FLAG_NAMES)) != 0;
     if (!err && !has) err = ny_names_add_empty(names, store->ctx, entry.count);
     if (!err && has) err = ny_names_read(view, &entry, names, &wrong);
-    end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
+    end =
+        ny_snapshot_end(view, NY_OK); /* a torn read without locks looks like damage, and is none */
     if (end || !wrong) return end ? end : err;
     return kind == NY_KIND_COLUMNS ? columns_damaged(store, wrong)
                                    : ny_block_damaged(store, &m, NY_KIND_NAMES, number, wrong);

@@ -65,7 +65,8 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
         err = NY_BUG(store->ctx);
     if (!err)
         err = ny_block_read(view, m, kind, block, stored_at(store, m, kind, block, out), &wrong);
-    end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
+    end =
+        ny_snapshot_end(view, NY_OK); /* a torn read without locks looks like damage, and is none */
     if (end) return end;
     if (!err && !wrong && kind == NY_KIND_POINTS) prepare(store, m, block, out);
     return wrong ? ny_block_damaged(store, m, kind, block, wrong) : err;
@@ -459,7 +460,7 @@ static void give_hint(struct ny_store *store, uint64_t first, uint64_t count, in
 
     if (ny_snapshot_begin(&hint.view, store, store->points)) return;
     ny_guarded(advise, &hint);
-    ny_snapshot_end(hint.view);
+    ny_snapshot_end(hint.view, NY_OK);
 }
 
 void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count)

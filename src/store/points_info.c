@@ -66,7 +66,7 @@ int ny_points_stored_all(struct ny_store *store, struct ny_stored_points *points
     struct ny_manifest m;
     struct ny_snapshot *view;
     const char *wrong; /* lengths that are damaged are not known */
-    int end, err;
+    int err;
 
     *points = (struct ny_stored_points){.blocks = 0};
     if (store->in_memory) return stored_in_memory(store->in_memory, points);
@@ -80,8 +80,8 @@ int ny_points_stored_all(struct ny_store *store, struct ny_stored_points *points
     if (!err) err = ny_lost_read(view, &m, &lost);
     if (!err) ny_lengths_read(view, &m, &lengths, &wrong);
     ny_free(store->ctx, lost.range);
-    end = ny_snapshot_end(view);
-    if (err || end) return end ? end : err;
+    err = ny_snapshot_end(view, err);
+    if (err) return err;
     stored_by(store, &m, points);
     points->rows.lost = lost.rows;
     points->rows.lengths = lengths;

@@ -213,7 +213,7 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
     *wrong = NULL;
     if (err) return err;
     err = ny_snapshot_chunk(view, &want, data, wrong);
-    end = ny_snapshot_end(view);
+    end = ny_snapshot_end(view, NY_OK);
     *bytes = !err || want.frame.raw_bytes > capacity ? want.frame.raw_bytes : 0;
     if (end) *wrong = NULL;
     return end ? end : err;
@@ -233,7 +233,7 @@ static int find_part(struct ny_store **store, const char *name, const char *part
         if (!err) err = ny_snapshot_begin(&view, *store, (*store)->results);
         if (err) return err;
         err = ny_snapshot_size(view, &key, &bytes);
-        end = ny_snapshot_end(view);
+        end = ny_snapshot_end(view, NY_OK);
         if (end || err != NY_END) return end; /* whoever reads it tells what is damaged */
     }
     return NY_END;
@@ -352,7 +352,7 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     memcpy(key.data, name, key.bytes);
     key.data[key.bytes - 1] = 1; /* above every part of `name` */
     err = ny_snapshot_next(view, &key, &code);
-    end = ny_snapshot_end(view);
+    end = ny_snapshot_end(view, NY_OK);
     if (end) return end;
     if (code == MDB_NOTFOUND) return NY_END;
     if (code == ENOMEM) return ny_env_fail(store->ctx, store->results->path, "read", code);

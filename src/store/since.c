@@ -75,12 +75,9 @@ static int look(struct ny_store *store, const struct ny_points_state *seen,
                 struct ny_points_state *now, bool *same)
 {
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int err = ny_snapshot_begin(&view, store, store->points);
 
-    if (err) return err;
-    err = read_state(view, seen, now, same);
-    end = ny_snapshot_end(view);
-    return end ? end : err;
+    return err ? err : ny_snapshot_end(view, read_state(view, seen, now, same));
 }
 
 int ny_points_state(struct ny_store *store, struct ny_points_state *state)

@@ -247,9 +247,9 @@ struct ny_snapshot {
 
 /* Begins a view, one that is not in use where there is one; end it with ny_snapshot_end(). */
 int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env);
-/* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn, and an
- * NY_ESTORE about it is forgotten. */
-int ny_snapshot_end(struct ny_snapshot *view);
+/* Returns `err`, what the reading came to. NY_EBUSY: the store has no locks and was changed
+ * meanwhile; what was read may be torn, and an NY_ESTORE about it is forgotten. */
+int ny_snapshot_end(struct ny_snapshot *view, int err);
 /* Makes *key that of the first entry from it on. *code is LMDB's, MDB_NOTFOUND behind the last; a
  * failure says that the disk cannot read it, and sets no error. */
 int ny_snapshot_next(struct ny_snapshot *view, struct ny_key *key, int *code);

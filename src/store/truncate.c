@@ -133,12 +133,9 @@ static int read_block(struct truncation *t, enum ny_kind kind)
 {
     struct ny_store *store = t->ingest->store;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int err = ny_snapshot_begin(&view, store, store->points);
 
-    if (err) return err;
-    err = ny_ingest_load(t->ingest, view, &t->before, kind);
-    end = ny_snapshot_end(view);
-    return err ? err : end;
+    return err ? err : ny_snapshot_end(view, ny_ingest_load(t->ingest, view, &t->before, kind));
 }
 
 /* Counts the first `rows` rows of the block, in pieces that end where imports did. */

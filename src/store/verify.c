@@ -120,19 +120,20 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
     const char *wrong = NULL;
     struct ny_manifest now;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+    int err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     now = manifest_now(v, view);
-    if (ny_rows_in_block(&now, block) == 0) return ny_snapshot_end(view); /* it was cut off */
+    if (ny_rows_in_block(&now, block) == 0)
+        return ny_snapshot_end(view, NY_OK); /* it was cut off */
     if (kind == NY_KIND_POINTS)
         err = read_points(reader, view, &now, block, &wrong);
     else if (kind == NY_KIND_NAMES)
         err = read_names(reader, view, &now, block, &wrong);
     else
         ny_block_read(view, &now, kind, block, reader->block, &wrong);
-    end = ny_snapshot_end(view);
-    if (err || end || !wrong) return end ? end : err;
+    err = ny_snapshot_end(view, err);
+    if (err || !wrong) return err;
     return ny_verify_note(v, (struct ny_finding){.kind = kind, .block = block, .wrong = wrong});
 }
 
@@ -238,7 +239,7 @@ static int verify_digests(struct ny_verifying *v)
     uint64_t full, digest = 0, tail = 0;
     struct ny_manifest now;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+    int err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     now = manifest_now(v, view);
@@ -251,8 +252,8 @@ static int verify_digests(struct ny_verifying *v)
         else if (now.n % now.block_rows)
             tail = ny_snapshot_checksum(view, &key);
     }
-    end = ny_snapshot_end(view);
-    if (end) return end;
+    err = ny_snapshot_end(view, NY_OK);
+    if (err) return err;
     if (now.n == 0 || (digest == now.digest && tail == now.tail_digest)) return NY_OK;
     return ny_verify_tell(
         v, (struct ny_damage){
@@ -347,13 +348,12 @@ static int verify_records(struct ny_verifying *v)
         [CLASSES] = {NY_DAMAGED_OTHER, "class names", NULL}};
     struct ny_manifest now;
     struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+    int err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     now = manifest_now(v, view);
     if (now.n) err = check_records(view, &now, records);
-    end = ny_snapshot_end(view);
-    if (end) return end;
+    err = ny_snapshot_end(view, err);
     for (size_t i = 0; i < RECORDS && !err; i++)
         if (records[i].wrong)
             err = ny_verify_tell_wrong(v, records[i].kind, records[i].thing, records[i].wrong);
@@ -372,7 +372,7 @@ static int verify_points(struct ny_verifying *v)
 
     if (err) return err;
     wrong = ny_manifest_fetch(view, &v->m);
-    err = ny_snapshot_end(view);
+    err = ny_snapshot_end(view, NY_OK);
     if (err) return err;
     if (wrong)
         return ny_verify_tell_wrong(v, NY_DAMAGED_OTHER,

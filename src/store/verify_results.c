@@ -25,7 +25,7 @@ static int take_key(struct ny_verifying *v, struct ny_key *key)
     err = ny_snapshot_begin(&view, v->store, v->store->results);
     if (err) return err;
     err = ny_snapshot_next(view, &v->next_key, &code);
-    end = ny_snapshot_end(view);
+    end = ny_snapshot_end(view, NY_OK);
     if (end) return end;
     if (!err && code == ENOMEM)
         return ny_env_fail(v->store->ctx, v->store->results->path, "read", code);
@@ -55,7 +55,7 @@ static int verify_chunk(struct ny_verifying *v, const struct ny_key *key, char *
 
     if (err) return err;
     err = ny_snapshot_chunk(view, &want, room, &wrong);
-    end = ny_snapshot_end(view);
+    end = ny_snapshot_end(view, NY_OK);
     *bytes = want.frame.raw_bytes;
     if (end || err != NY_ESTORE) return end;
     return ny_verify_note(v,

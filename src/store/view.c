@@ -106,7 +106,7 @@ int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct n
     return NY_OK;
 }
 
-int ny_snapshot_end(struct ny_snapshot *view)
+int ny_snapshot_end(struct ny_snapshot *view, int err)
 {
     struct ny_store *store = view->store;
     struct ny_env *env = view->env;
@@ -120,7 +120,7 @@ int ny_snapshot_end(struct ny_snapshot *view)
     view->next = store->views;
     store->views = view;
     ny_mutex_unlock(&store->lock);
-    if (!moved) return NY_OK;
+    if (!moved) return err;
     if (ny_context_error(store->ctx)->status == NY_ESTORE) ny_error_clear(store->ctx);
     return ny_fail_changed(store->ctx, env->path);
 }

@@ -1,4 +1,5 @@
-/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done. */
+/* ny_store_repair(): what is lost keeps its number, all else can be used, and nothing is half done.
+ */
 #include "store_checks.h"
 
 #include <fcntl.h>
@@ -26,8 +27,12 @@ static void import_rows(uint64_t first, uint64_t count)
     float *values = lend((size_t)count * D * sizeof(*values));
     double *labels = lend((size_t)count * sizeof(*labels));
     uint64_t *source = lend((size_t)count * sizeof(*source));
-    struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32, .fingerprint = first + 1, .append = true,
-                                  .labels = true, .source = true};
+    struct ny_ingest_spec spec = {.d = D,
+                                  .dtype = NY_F32,
+                                  .fingerprint = first + 1,
+                                  .append = true,
+                                  .labels = true,
+                                  .source = true};
     struct ny_ingest_rows rows = {.values = values,
                                   .labels = labels,
                                   .source = source,
@@ -109,7 +114,8 @@ static bool is_in(const uint64_t (*lost)[2], uint64_t row)
     return false;
 }
 
-/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0). */
+/* Rows first … end−1 as a pass sees them, and as gathered: all but those of `lost` (ended by 0, 0).
+ */
 static void check_left(uint64_t n, const uint64_t (*lost)[2])
 {
     struct ny_rows_info info;
@@ -289,8 +295,12 @@ TEST(a_staged_import_begins_again)
                                .first = 0,
                                .count = 40000,
                                .batch = 1000,
-                               .spec = {.d = D, .dtype = NY_F32, .append = true, .labels = true,
-                                        .source = true, .fingerprint = 99},
+                               .spec = {.d = D,
+                                        .dtype = NY_F32,
+                                        .append = true,
+                                        .labels = true,
+                                        .source = true,
+                                        .fingerprint = 99},
                                .no_commit = 1};
 
     ny_context_set_memory(ctx, 64 << 20);
@@ -324,7 +334,7 @@ TEST(lost_rows_that_are_cut_off_are_forgotten)
     ny_lost_release(&lost, ctx);
     CHECK(ny_snapshot_begin(&view, store, store->points));
     assert_int_equal(ny_snapshot_size(view, &key, &bytes), NY_END);
-    CHECK(ny_snapshot_end(view));
+    CHECK(ny_snapshot_end(view, NY_OK));
     import_rows(3 * BLOCK - 5, MORE);
     check_left(3 * BLOCK - 5 + MORE, none);
 }

@@ -154,7 +154,7 @@ static struct ny_manifest manifest(void)
 
     CHECK(ny_snapshot_begin(&view, store, store->points));
     CHECK(ny_manifest_read(view, &m));
-    CHECK(ny_snapshot_end(view));
+    CHECK(ny_snapshot_end(view, NY_OK));
     return m;
 }
 
@@ -168,7 +168,7 @@ static bool has_numbers(uint64_t block)
 
     CHECK(ny_snapshot_begin(&view, store, store->points));
     err = ny_snapshot_size(view, &key, &bytes);
-    CHECK(ny_snapshot_end(view));
+    CHECK(ny_snapshot_end(view, NY_OK));
     assert_true(err == NY_OK || err == NY_END);
     return err == NY_OK;
 }
