@@ -34,13 +34,16 @@ struct binary {
     double values[SCRATCH];   /* the same, wide */
 };
 
-/* Reads the next bytes of the rows. */
-static int read_bytes(struct ny_reader *reader, void *to, size_t wanted, size_t *got)
+/* Reads the next bytes of the rows, which must be there. */
+static int read_bytes(struct ny_reader *reader, void *to, size_t wanted)
 {
     struct binary *binary = reader->state;
+    size_t got;
+    int err = binary->turned ? ny_turned_read(binary->turned, to, wanted, &got)
+                             : ny_bytes_read(reader->bytes, to, wanted, &got);
 
-    return binary->turned ? ny_turned_read(binary->turned, to, wanted, got)
-                          : ny_bytes_read(reader->bytes, to, wanted, got);
+    if (err || got == wanted) return err;
+    return ny_refuse_damaged(reader->ctx, reader->path, reader->consumed + got / binary->stride);
 }
 
 /* Compares the size of a regular file with what the header promises. A file without a number of
@@ -199,13 +202,10 @@ static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batc
 
     if (piece == 0 || reader->table.dtype == NY_U8) piece = rows;
     while (rows > 0) {
-        size_t count = rows < piece ? rows : piece, wanted = count * binary->row_bytes, got;
+        size_t count = rows < piece ? rows : piece;
         char *to = (char *)batch->values + batch->count * binary->row_bytes;
-        int err = read_bytes(reader, to, wanted, &got);
+        int err = read_bytes(reader, to, count * binary->row_bytes);
 
-        if (!err && got < wanted)
-            err = ny_refuse_damaged(reader->ctx, reader->path,
-                                    reader->consumed + got / binary->row_bytes);
         if (err) return err;
         if (binary->swap)
             ny_swap(to, ny_dtype_size(reader->table.dtype), count * (size_t)reader->table.d);
@@ -304,7 +304,7 @@ static void put_in_places(const struct ny_reader *reader, char *to)
 static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
 {
     struct binary *binary = reader->state;
-    size_t size = ny_element_size(binary->layout.type), kept, got;
+    size_t size = ny_element_size(binary->layout.type), kept;
     char *row = (char *)batch->values + batch->count * binary->row_bytes;
     char *to = binary->row ? binary->row : row;
     uint64_t d = binary->layout.d;
@@ -312,20 +312,11 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
     int err = binary->layout.prefixed ? read_prefix(reader) : NY_OK;
 
     if (err) return err;
-    if (binary->direct) {
-        err = read_bytes(reader, to, binary->row_bytes, &got);
-        if (!err && got < binary->row_bytes)
-            err = ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
-        if (err) return err;
-        if (binary->swap) ny_swap(to, size, (size_t)d);
-        return take_rows(reader, 1, batch);
-    }
+    if (binary->direct) return next_direct(reader, 1, batch);
     for (uint64_t first = 0; first < d; first += SCRATCH) {
         size_t count = d - first < SCRATCH ? (size_t)(d - first) : SCRATCH;
 
-        err = read_bytes(reader, binary->raw, count * size, &got);
-        if (!err && got < count * size)
-            err = ny_refuse_damaged(reader->ctx, reader->path, reader->consumed);
+        err = read_bytes(reader, binary->raw, count * size);
         if (!err) err = convert_piece(reader, first, count, to, &kept, &bad);
         if (err) return err;
         to += kept * ny_dtype_size(reader->table.dtype);

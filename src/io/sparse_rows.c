@@ -99,8 +99,6 @@ static int reserve(struct ny_reader *reader, struct ny_entries *entries, size_t 
     return l->err;
 }
 
-/* ---- rows that are copied as they are ------------------------------------------------------ */
-
 /* Tells whether the row can be kept as it is. */
 static bool is_plain(const struct ny_reader *reader, const struct ny_sparse_rows *rows,
                      const struct ny_row_entries *row)
@@ -111,38 +109,6 @@ static bool is_plain(const struct ny_reader *reader, const struct ny_sparse_rows
             !ny_dtype_has_zero(rows->type, row->value, row->count) &&
             (reader->nan == NY_NAN_KEEP ||
              ny_first_nonfinite(rows->type, row->value, row->count) == row->count));
-}
-
-/* Columns that are known to be there, in 32 bits. */
-static void copy_columns(const struct ny_row_entries *row, unsigned index_bytes, uint32_t *to)
-{
-    const uint64_t *wide = (const uint64_t *)(const void *)row->column;
-
-    if (index_bytes == sizeof(*to)) {
-        memcpy(to, row->column, row->count * sizeof(*to));
-        return;
-    }
-    for (size_t k = 0; k < row->count; k++)
-        to[k] = (uint32_t)wide[k];
-}
-
-/* Adds the row to the sparse rows of the batch. */
-static int add_plain(struct ny_reader *reader, struct ny_sparse_rows *rows,
-                     const struct ny_row_entries *row, struct ny_csr *csr)
-{
-    size_t at = ny_csr_nnz(csr), fit;
-    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + row->count);
-
-    if (err) return err;
-    if (row->count) {
-        copy_columns(row, rows->index_bytes, csr->index + at);
-        fit = ny_dtype_convert(rows->type, row->value, reader->table.dtype, rows->rounding,
-                               (char *)csr->value + at * ny_dtype_size(csr->dtype), row->count);
-        if (fit < row->count)
-            return ny_reader_fail_value(reader, csr->index[at + fit], reader->table.dtype);
-    }
-    csr->start[++csr->rows] = (uint32_t)(at + row->count);
-    return NY_OK;
 }
 
 /* ---- rows that are put in order ------------------------------------------------------------ */
@@ -310,19 +276,62 @@ static int check_entries(struct ny_reader *reader, const struct ny_entries *entr
     return ny_reader_fail_row(reader, reader->consumed, entries->column[bad]);
 }
 
+/* ---- rows that are written ------------------------------------------------------------------ */
+
+/* Entries that need no more order: those of a row as it is, or put in order. */
+struct ready {
+    struct ny_row_entries row;
+    unsigned index_bytes;
+    enum ny_dtype type;
+};
+
+/* Writes the columns of the entries in 32 bits, and their values in the type of the table. */
+static int write_entries(struct ny_reader *reader, const struct ny_sparse_rows *rows,
+                         const struct ready *ready, uint32_t *column, void *values)
+{
+    const uint64_t *wide = (const uint64_t *)(const void *)ready->row.column;
+    size_t count = ready->row.count, fit;
+
+    if (count == 0) return NY_OK;
+    if (ready->index_bytes == sizeof(*column))
+        memmove(column, ready->row.column, count * sizeof(*column));
+    else
+        for (size_t k = 0; k < count; k++)
+            column[k] = (uint32_t)wide[k];
+    fit = ny_dtype_convert(ready->type, ready->row.value, reader->table.dtype, rows->rounding,
+                           values, count);
+    return fit == count ? NY_OK : ny_reader_fail_value(reader, column[fit], reader->table.dtype);
+}
+
+/* Adds the entries to the sparse rows of the batch. */
+static int add(struct ny_reader *reader, const struct ny_sparse_rows *rows,
+               const struct ready *ready, struct ny_csr *csr)
+{
+    size_t at = ny_csr_nnz(csr), end = at + ready->row.count;
+    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, end);
+
+    if (!err)
+        err = write_entries(reader, rows, ready, csr->index + at,
+                            (char *)csr->value + at * ny_dtype_size(csr->dtype));
+    if (!err) csr->start[++csr->rows] = (uint32_t)end;
+    return err;
+}
+
 #define SCATTER(type)                                                                              \
     for (size_t k = 0; k < count; k++)                                                             \
     ((type *)(void *)to)[column[k]] = ((const type *)(const void *)values)[k]
 
-/* Writes values of a type into the columns of a dense row. */
-static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, const uint32_t *column,
-                  const struct ny_row_entries *row, enum ny_dtype type, char *to)
+/* Writes the entries into the columns of a dense row. */
+static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, const struct ready *ready,
+                  char *to)
 {
-    size_t size = ny_dtype_size(reader->table.dtype), count = row->count, fit;
-    char *values = (char *)rows->entries.other_value;
+    size_t size = ny_dtype_size(reader->table.dtype), count = ready->row.count;
+    int err = reserve(reader, &rows->entries, count);
+    uint32_t *column = rows->entries.column;
+    const double *values = rows->entries.other_value;
 
-    fit = ny_dtype_convert(type, row->value, reader->table.dtype, rows->rounding, values, count);
-    if (fit < count) return ny_reader_fail_value(reader, column[fit], reader->table.dtype);
+    if (!err) err = write_entries(reader, rows, ready, column, rows->entries.other_value);
+    if (err) return err;
     memset(to, 0, (size_t)reader->table.d * size);
     switch (size) {
     case 1:
@@ -340,52 +349,24 @@ static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, const u
     return NY_OK;
 }
 
-/* Writes a row that needs no order into a dense one. */
-static int spread_plain(struct ny_reader *reader, struct ny_sparse_rows *rows,
-                        const struct ny_row_entries *row, char *to)
-{
-    int err = reserve(reader, &rows->entries, row->count);
-
-    if (err) return err;
-    if (row->count) copy_columns(row, rows->index_bytes, rows->entries.column);
-    return spread(reader, rows, rows->entries.column, row, rows->type, to);
-}
-
-/* Adds the entries to the sparse rows of the batch. */
-static int add_entries(struct ny_reader *reader, struct ny_sparse_rows *rows, struct ny_csr *csr)
-{
-    const struct ny_entries *entries = &rows->entries;
-    size_t at = ny_csr_nnz(csr), count = entries->count, fit;
-    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + count);
-
-    if (err) return err;
-    fit = ny_dtype_convert(NY_F64, entries->value, reader->table.dtype, rows->rounding,
-                           (char *)csr->value + at * ny_dtype_size(csr->dtype), count);
-    if (fit < count) return ny_reader_fail_value(reader, entries->column[fit], reader->table.dtype);
-    if (count) memcpy(csr->index + at, entries->column, count * sizeof(*csr->index));
-    csr->start[++csr->rows] = (uint32_t)(at + count);
-    return NY_OK;
-}
-
 int ny_sparse_rows_read(struct ny_reader *reader, struct ny_sparse_rows *rows,
                         const struct ny_row_entries *row, struct ny_row_batch *batch, bool *dropped)
 {
-    bool sparse = reader->table.layout == NY_CSR;
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
-    char *to = sparse ? NULL : (char *)batch->values + batch->count * row_bytes;
-    struct ny_row_entries whole;
-    int err;
+    struct ready ready = {*row, rows->index_bytes, rows->type};
 
     *dropped = false;
-    if (is_plain(reader, rows, row))
-        return sparse ? add_plain(reader, rows, row, batch->sparse)
-                      : spread_plain(reader, rows, row, to);
-    err = gather(reader, rows, row);
-    if (!err) err = check_entries(reader, &rows->entries, dropped);
-    if (err || *dropped) return err;
-    if (sparse) return add_entries(reader, rows, batch->sparse);
-    whole = (struct ny_row_entries){NULL, rows->entries.value, rows->entries.count};
-    return spread(reader, rows, rows->entries.column, &whole, NY_F64, to);
+    if (!is_plain(reader, rows, row)) {
+        const struct ny_entries *entries = &rows->entries;
+        int err = gather(reader, rows, row);
+
+        if (!err) err = check_entries(reader, entries, dropped);
+        if (err || *dropped) return err;
+        ready = (struct ready){
+            {entries->column, entries->value, entries->count}, sizeof(*entries->column), NY_F64};
+    }
+    if (reader->table.layout == NY_CSR) return add(reader, rows, &ready, batch->sparse);
+    return spread(reader, rows, &ready, (char *)batch->values + batch->count * row_bytes);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */
