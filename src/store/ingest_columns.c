@@ -49,18 +49,14 @@ int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *name
 static int put_columns(struct ny_ingest *ingest, const struct ny_names_entry *entry,
                        const char *text, size_t bytes)
 {
-    struct ny_key key = ny_points_key(entry->kind, entry->number);
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .number = entry->number,
-                             .raw_bytes = (uint32_t)bytes,
-                             .rows = (uint32_t)entry->count,
-                             .kind = NY_KIND_COLUMNS};
+    struct ny_want as =
+        ny_points_want(ingest->store, entry->kind, entry->number, entry->count, bytes);
     struct ny_packed packed;
     int err = ny_ingest_names_reserve(ingest, bytes);
 
     if (err) return err;
-    packed = ny_frame_pack(&frame, text, ingest->names.room.at);
-    return ny_ingest_put_packed(ingest, &key, &packed);
+    packed = ny_frame_pack(&as.frame, text, ingest->names.room.at);
+    return ny_ingest_put_packed(ingest, &as.key, &packed);
 }
 
 int ny_ingest_columns_put(struct ny_ingest *ingest)

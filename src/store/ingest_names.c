@@ -88,14 +88,12 @@ void ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
 {
     struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + NY_KIND_NAMES];
     size_t rows = (size_t)ingest->block_rows, left = ingest->filled - index * rows;
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .number = ingest->first_block + index,
-                             .rows = (uint32_t)(left < rows ? left : rows),
-                             .kind = NY_KIND_NAMES};
     const char *text;
+    size_t bytes = block_of(ingest, index, &text);
+    struct ny_want as = ny_points_want(ingest->store, NY_KIND_NAMES, ingest->first_block + index,
+                                       left < rows ? left : rows, bytes);
 
-    frame.raw_bytes = (uint32_t)block_of(ingest, index, &text);
-    *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names.room.at);
+    *packed = ny_frame_pack(&as.frame, text, ingest->spec.raw ? NULL : ingest->names.room.at);
 }
 
 void ny_ingest_names_drop(struct ny_ingest *ingest, size_t blocks)

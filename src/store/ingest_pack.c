@@ -14,21 +14,18 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
 
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + kind];
-        struct ny_frame frame = {.store = ingest->store->id,
-                                 .number = ingest->first_block + index,
-                                 .rows = (uint32_t)rows,
-                                 .kind = (enum ny_kind)kind};
+        struct ny_want as = ny_points_want(ingest->store, kind, ingest->first_block + index, rows,
+                                           rows * ingest->row_bytes[kind]);
 
         if (!ingest->has[kind] || kind == NY_KIND_NAMES) continue; /* packed when they are put */
         if (kind == NY_KIND_POINTS && ingest->is_sparse) {
             ny_ingest_sparse_pack(ingest, packed, rows);
             continue;
         }
-        frame.raw_bytes = (uint32_t)(rows * ingest->row_bytes[kind]);
         if (kind == NY_KIND_POINTS && ingest->dtype == NY_GENOTYPE)
-            *packed = ny_frame_pack_crumbs(&frame, ny_ingest_block(ingest, kind, index), room);
+            *packed = ny_frame_pack_crumbs(&as.frame, ny_ingest_block(ingest, kind, index), room);
         else
-            *packed = ny_frame_pack(&frame, ny_ingest_block(ingest, kind, index),
+            *packed = ny_frame_pack(&as.frame, ny_ingest_block(ingest, kind, index),
                                     ingest->spec.raw ? NULL : room);
         room += ingest->kind_room_bytes[kind];
     }

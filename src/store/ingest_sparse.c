@@ -119,13 +119,11 @@ int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_ingest_rows 
 void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, size_t rows)
 {
     char *encoded = ingest->sparse.room.at, *room = encoded + ingest->sparse.encoded_bytes;
-    struct ny_frame frame = {.store = ingest->store->id,
-                             .number = ingest->first_block,
-                             .rows = (uint32_t)rows,
-                             .kind = NY_KIND_POINTS};
+    size_t bytes = ny_csr_encode(&ingest->sparse.csr, rows, encoded);
+    struct ny_want as =
+        ny_points_want(ingest->store, NY_KIND_POINTS, ingest->first_block, rows, bytes);
 
-    frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse.csr, rows, encoded);
-    *packed = ny_frame_pack(&frame, encoded, ingest->spec.raw ? NULL : room);
+    *packed = ny_frame_pack(&as.frame, encoded, ingest->spec.raw ? NULL : room);
 }
 
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)

@@ -146,19 +146,26 @@ static bool same_import(const struct ny_ingest *ingest, const struct ny_progress
            record->rows >= ingest->base.n;
 }
 
-/* Reads one kind of a staged, unfinished block into the front of the buffer. */
-static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned kind, size_t rows)
-{
-    bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
-    struct ny_want want = ny_points_want(ingest->store, kind | NY_STAGED, ingest->first_block, rows,
-                                         rows * ingest->row_bytes[kind]);
-    const char *wrong;
+/* A block that is loaded, and the values of the fullest one where rows are sparse. */
+struct loading {
+    unsigned flag; /* NY_STAGED, or 0 */
+    size_t rows;
+    uint64_t block_nnz;
+};
 
-    if (sparse)
-        return ny_ingest_sparse_load(ingest, view, NY_STAGED, rows, ingest->sparse.full.block_nnz,
-                                     &wrong);
-    if (kind == NY_KIND_NAMES) return ny_ingest_names_load(ingest, view, NY_STAGED, rows, &wrong);
-    return ny_snapshot_read(view, &want, ingest->buffer[kind], &wrong);
+/* Reads one kind of the first block into the front of the buffer. NY_ESTORE: *wrong says what is.
+ */
+static int load(struct ny_ingest *ingest, struct ny_snapshot *view, enum ny_kind kind,
+                struct loading block, const char **wrong)
+{
+    struct ny_want want = ny_points_want(ingest->store, kind | block.flag, ingest->first_block,
+                                         block.rows, block.rows * ingest->row_bytes[kind]);
+
+    if (kind == NY_KIND_POINTS && ingest->is_sparse)
+        return ny_ingest_sparse_load(ingest, view, block.flag, block.rows, block.block_nnz, wrong);
+    if (kind == NY_KIND_NAMES)
+        return ny_ingest_names_load(ingest, view, block.flag, block.rows, wrong);
+    return ny_snapshot_read(view, &want, ingest->buffer[kind], wrong);
 }
 
 /* Takes over a record, which lacks the pieces `without`, and the unfinished block that goes with
@@ -166,7 +173,8 @@ static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigne
 static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned without,
                    struct ny_progress_record *record)
 {
-    size_t rows = (size_t)(record->rows % ingest->block_rows);
+    struct loading open = {NY_STAGED, (size_t)(record->rows % ingest->block_rows), 0};
+    const char *wrong;
     int err = NY_OK;
 
     walk_pieces(ingest, without, READ, (char *)(record + 1));
@@ -174,18 +182,19 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned 
         if (without & NO_LENGTHS)
             ny_lengths_unknown(&ingest->sparse.lengths, ingest->sparse.full.nnz);
         if (ingest->sparse.full.block_rows != ingest->block_rows) return NY_END;
-        err = ny_ingest_sparse_reserve(ingest, (size_t)ingest->sparse.full.block_nnz);
+        open.block_nnz = ingest->sparse.full.block_nnz;
+        err = ny_ingest_sparse_reserve(ingest, (size_t)open.block_nnz);
         if (err) return err;
     }
     ingest->first_block = record->rows / ingest->block_rows;
-    for (unsigned kind = NY_KIND_POINTS; !err && rows > 0 && kind; kind = ny_kind_after(kind))
-        if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
+    for (unsigned kind = NY_KIND_POINTS; !err && open.rows && kind; kind = ny_kind_after(kind))
+        if (ingest->has[kind]) err = load(ingest, view, kind, open, &wrong);
     if (err == NY_ESTORE) err = NY_END; /* what is staged is of no use, and nobody has seen it */
     if (err) return err;
     ingest->counting.norms_known = !(without & NO_NORMS);
     ingest->counting.moments.n = record->stat_rows;
-    ingest->filled = rows;
-    ingest->staged_open = rows ? ingest->first_block : ny_no_block;
+    ingest->filled = open.rows;
+    ingest->staged_open = open.rows ? ingest->first_block : ny_no_block;
     ingest->full_bytes = record->full_bytes;
     ingest->digest = record->digest;
     ingest->consumed = record->consumed;
@@ -288,16 +297,10 @@ int ny_ingest_load(struct ny_ingest *ingest, struct ny_snapshot *view, const str
                    enum ny_kind kind)
 {
     uint64_t block = ingest->first_block;
-    size_t rows = (size_t)ny_rows_in_block(m, block);
+    struct loading visible = {0, (size_t)ny_rows_in_block(m, block), m->block_nnz};
     const char *wrong = NULL;
-    int err;
+    int err = load(ingest, view, kind, visible, &wrong);
 
-    if (kind == NY_KIND_POINTS && ingest->is_sparse)
-        err = ny_ingest_sparse_load(ingest, view, 0, rows, m->block_nnz, &wrong);
-    else if (kind == NY_KIND_NAMES)
-        err = ny_ingest_names_load(ingest, view, 0, rows, &wrong);
-    else
-        err = ny_block_read(view, m, kind, block, ingest->buffer[kind], &wrong);
     return wrong ? ny_block_damaged(ingest->store, m, kind, block, wrong) : err;
 }
 

@@ -87,8 +87,7 @@ static int load(struct ny_store *store, unsigned kind, uint64_t number, struct n
     has = (m.flags & (kind == NY_KIND_COLUMNS ? NY_FLAG_COLUMNS : NY_FLAG_NAMES)) != 0;
     if (!err && !has) err = ny_names_add_empty(names, store->ctx, entry.count);
     if (!err && has) err = ny_names_read(view, &entry, names, &wrong);
-    end =
-        ny_snapshot_end(view, NY_OK); /* a torn read without locks looks like damage, and is none */
+    end = ny_snapshot_end(view, NY_OK); /* what was torn looks like damage, and is none */
     if (end || !wrong) return end ? end : err;
     return kind == NY_KIND_COLUMNS ? columns_damaged(store, wrong)
                                    : ny_block_damaged(store, &m, NY_KIND_NAMES, number, wrong);
@@ -220,20 +219,9 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Returns the first of the sorted names that is this one; NULL: it is not sought. */
-static struct sought *first_of(struct sought *sought, size_t count, const char *name)
+static int compare_name(const void *name, const void *sought)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (strcmp(sought[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && strcmp(sought[low].name, name) == 0 ? sought + low : NULL;
+    return strcmp(name, ((const struct sought *)sought)->name);
 }
 
 /* Notes the columns of one entry. */
@@ -242,8 +230,11 @@ static void match(struct sought *sought, size_t count, const struct ny_names *na
     const char *name = names->text;
 
     for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1) {
-        struct sought *found = *name ? first_of(sought, count, name) : NULL;
+        struct sought *found =
+            *name ? bsearch(name, sought, count, sizeof(*sought), compare_name) : NULL;
 
+        while (found && found > sought && strcmp(found[-1].name, name) == 0)
+            found--;
         for (; found && found < sought + count && strcmp(found->name, name) == 0; found++) {
             if (found->column == UINT64_MAX)
                 found->column = first + i;

@@ -65,8 +65,7 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
         err = NY_BUG(store->ctx);
     if (!err)
         err = ny_block_read(view, m, kind, block, stored_at(store, m, kind, block, out), &wrong);
-    end =
-        ny_snapshot_end(view, NY_OK); /* a torn read without locks looks like damage, and is none */
+    end = ny_snapshot_end(view, NY_OK); /* what was torn looks like damage, and is none */
     if (end) return end;
     if (!err && !wrong && kind == NY_KIND_POINTS) prepare(store, m, block, out);
     return wrong ? ny_block_damaged(store, m, kind, block, wrong) : err;

@@ -147,13 +147,8 @@ static int blank_marks(struct repair *r, const struct loss *loss)
     enum ny_kind kind = loss->kind == NY_DAMAGED_LABELS   ? NY_KIND_LABELS
                         : loss->kind == NY_DAMAGED_SOURCE ? NY_KIND_SOURCE
                                                           : NY_KIND_NAMES;
-    struct ny_key key = ny_points_key(kind, loss->block);
     size_t bytes = (size_t)loss->rows * (kind == NY_KIND_NAMES ? 1 : sizeof(uint64_t));
-    struct ny_frame frame = {.store = r->store->id,
-                             .number = loss->block,
-                             .rows = (uint32_t)loss->rows,
-                             .raw_bytes = (uint32_t)bytes,
-                             .kind = kind};
+    const struct ny_want as = ny_points_want(r->store, kind, loss->block, loss->rows, bytes);
     void *blank = ny_alloc(r->ctx, NY_MEM_STORE, bytes);
     int err;
 
@@ -165,7 +160,7 @@ static int blank_marks(struct repair *r, const struct loss *loss)
         else
             ((uint64_t *)blank)[i] = UINT64_MAX;
     }
-    err = ny_write_record(&r->write, &key, &frame, blank);
+    err = ny_write_record(&r->write, &as.key, &as.frame, blank);
     ny_free(r->ctx, blank);
     return err;
 }

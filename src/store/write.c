@@ -251,11 +251,9 @@ int ny_write_record(struct ny_write *write, const struct ny_key *key, const stru
 int ny_points_put(struct ny_write *write, enum ny_kind kind, uint64_t number, const void *raw,
                   size_t bytes)
 {
-    const struct ny_key key = ny_points_key(kind, number);
-    const struct ny_frame frame = {
-        .store = write->store->id, .number = number, .raw_bytes = (uint32_t)bytes, .kind = kind};
+    const struct ny_want as = ny_points_want(write->store, kind, number, 0, bytes);
 
-    return ny_write_record(write, &key, &frame, raw);
+    return ny_write_record(write, &as.key, &as.frame, raw);
 }
 
 int ny_points_delete(struct ny_write *write, unsigned kind, uint64_t number)
