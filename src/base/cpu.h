@@ -17,6 +17,19 @@ enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT
 #define NY_CPU_VARIANTS(X) X(plain, NY_CPU_PLAIN)
 #endif
 
+/* Declares what a file compiled for each family exports as `name`, and name_families[], where it is
+ * for a family. type: a function type, or a const struct. */
+#if defined(NY_X86_VARIANTS)
+#define NY_CPU_FAMILIES(type, name)                                                                \
+    extern type name##_plain, name##_avx2, name##_avx512;                                          \
+    static type *const name##_families[NY_CPU_COUNT] = {&name##_plain, &name##_avx2,               \
+                                                        &name##_avx512};
+#else
+#define NY_CPU_FAMILIES(type, name)                                                                \
+    extern type name##_plain;                                                                      \
+    static type *const name##_families[NY_CPU_COUNT] = {&name##_plain};
+#endif
+
 /* a_b of what a and b stand for; and the name of something in the family a file is compiled for. */
 #define NY_JOIN_WORDS(a, b) a##_##b
 #define NY_JOIN(a, b) NY_JOIN_WORDS(a, b)

@@ -101,19 +101,11 @@ void ny_affinity_release(struct ny_affinity *affinity)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-#define DECLARE(variant, family) extern ny_laplacian_fn ny_laplacian_rows_##variant;
-NY_CPU_VARIANTS(DECLARE)
-#undef DECLARE
+NY_CPU_FAMILIES(ny_laplacian_fn, ny_laplacian_rows)
 
 static void laplacian_rows(void *arg, size_t first, size_t count)
 {
-    static ny_laplacian_fn *const families[NY_CPU_COUNT] = {
-#define ENTRY(variant, family) [family] = ny_laplacian_rows_##variant,
-        NY_CPU_VARIANTS(ENTRY)
-#undef ENTRY
-    };
-
-    families[ny_cpu_family()](arg, first, count);
+    ny_laplacian_rows_families[ny_cpu_family()](arg, first, count);
 }
 
 static int laplacian_share(void *arg, size_t first, size_t count)

@@ -74,20 +74,7 @@ static int run_sums(struct rows *rows)
 
 /* ---- dense steps ---------------------------------------------------------------------------- */
 
-#define DECLARE(variant, family) extern ny_strip_gram_fn ny_strip_gram_add_##variant;
-NY_CPU_VARIANTS(DECLARE)
-#undef DECLARE
-
-static ny_strip_gram_fn *strip_gram(void)
-{
-    static ny_strip_gram_fn *const families[NY_CPU_COUNT] = {
-#define ENTRY(variant, family) [family] = ny_strip_gram_add_##variant,
-        NY_CPU_VARIANTS(ENTRY)
-#undef ENTRY
-    };
-
-    return families[ny_cpu_family()];
-}
+NY_CPU_FAMILIES(ny_strip_gram_fn, ny_strip_gram_add)
 
 static void gram_block(const struct rows *rows, size_t first, size_t count, double *room,
                        double *sum)
@@ -95,7 +82,7 @@ static void gram_block(const struct rows *rows, size_t first, size_t count, doub
     const struct ny_lobpcg *solver = rows->solver;
     double *const at[] = {solver->x, solver->p, solver->w};
     const size_t columns[] = {rows->span.x, rows->span.p, rows->span.w};
-    ny_strip_gram_fn *add = strip_gram();
+    ny_strip_gram_fn *add = ny_strip_gram_add_families[ny_cpu_family()];
 
     (void)room;
     for (size_t b = 0; b < 3; sum += columns[b++] * rows->sum_stride)
@@ -114,12 +101,8 @@ static void gram_block(const struct rows *rows, size_t first, size_t count, doub
 int ny_lobpcg_gram(const struct ny_lobpcg *solver, struct ny_span span, const double *Y,
                    size_t y_stride, struct ny_matrix M)
 {
-    struct rows rows = {.solver = solver,
-                        .span = span,
-                        .Y = Y,
-                        .y_stride = y_stride,
-                        .C = M,
-                        .block = gram_block};
+    struct rows rows = {
+        .solver = solver, .span = span, .Y = Y, .y_stride = y_stride, .C = M, .block = gram_block};
 
     return run_sums(&rows);
 }

@@ -1,18 +1,10 @@
 #include "graph/relax.h"
 
-#define DECLARE(variant, family) extern ny_relax_fn ny_relax_##variant;
-NY_CPU_VARIANTS(DECLARE)
-#undef DECLARE
+NY_CPU_FAMILIES(ny_relax_fn, ny_relax)
 
 ny_relax_fn *ny_relax(void)
 {
-    static ny_relax_fn *const families[NY_CPU_COUNT] = {
-#define ENTRY(variant, family) [family] = ny_relax_##variant,
-        NY_CPU_VARIANTS(ENTRY)
-#undef ENTRY
-    };
-
-    return families[ny_cpu_family()];
+    return ny_relax_families[ny_cpu_family()];
 }
 
 void ny_patch_queue_clear(struct ny_patch_queue *queue)

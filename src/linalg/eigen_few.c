@@ -15,11 +15,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/random.h"
 #include "base/thread.h"
 #include "linalg/blas.h"
 #include "linalg/eigen_dense.h"
 #include "linalg/narrow.h"
+
+NY_CPU_FAMILIES(const struct ny_narrow_ops, ny_narrow_ops)
 
 /* Columns of a block; orders below are not worth it: of 1,500, pairs of smooth kernels take a third
  * to the whole of dsyevr's time, and of 1,000 the same or twice as long (one thread, measured). */
@@ -136,7 +139,7 @@ static int run_product(struct ny_context *ctx, ny_narrow_fn *how, struct ny_narr
 /* X ← X − QQᵀX; T = QᵀX. */
 static int project(struct krylov *k)
 {
-    const struct ny_narrow_ops *ops = ny_narrow_loops();
+    const struct ny_narrow_ops *ops = ny_narrow_ops_families[ny_cpu_family()];
     struct ny_matrix Q = k->Q;
     int err;
 
@@ -196,7 +199,8 @@ static int multiply(struct krylov *k)
     const struct ny_narrow_product product = {k->A.at, k->A.stride, k->A.rows, k->X.at, k->next.at};
     struct ny_matrix last = k->X;
     size_t first = k->used - BLOCK;
-    int err = run_product(k->ctx, ny_narrow_loops()->symmetric, product, k->A.rows);
+    int err =
+        run_product(k->ctx, ny_narrow_ops_families[ny_cpu_family()]->symmetric, product, k->A.rows);
 
     if (err) return err;
     k->X = k->next;

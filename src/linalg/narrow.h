@@ -28,7 +28,4 @@ struct ny_narrow_ops {
     ny_narrow_fn *subtract;  /* Y ← Y − AᵀX */
 };
 
-/* Returns the loops that were compiled for this CPU. */
-const struct ny_narrow_ops *ny_narrow_loops(void);
-
 #endif

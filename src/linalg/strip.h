@@ -11,7 +11,4 @@
 typedef void ny_strip_fn(const double *A, size_t stride, size_t first, size_t rows, const double *x,
                          double *y);
 
-/* Returns the loop that was compiled for this CPU. */
-ny_strip_fn *ny_strip_loop(void);
-
 #endif

@@ -13,9 +13,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "linalg/blas.h"
 #include "linalg/parts.h"
 #include "linalg/strip.h"
+
+NY_CPU_FAMILIES(ny_strip_fn, ny_strip)
 
 /* Reflections of a panel; rows of a strip; columns of a piece. */
 enum { PANEL = 32, STRIP = 64, PIECE = 128 };
@@ -155,7 +158,7 @@ static void multiply(struct reduction *r, const struct ny_worker *worker, size_t
 
         if (!ny_part_is_mine(worker, strip)) continue;
         memset(y, 0, (first + rows) * sizeof(*y));
-        ny_strip_loop()(r->A.at, r->A.stride, first, rows, v, y);
+        ny_strip_families[ny_cpu_family()](r->A.at, r->A.stride, first, rows, v, y);
         memcpy(row_of(r->A, i) + first, v + first, rows * sizeof(*v));
     }
     for (size_t j = 0; j < k; j++) {

@@ -21,19 +21,11 @@
  * a time. */
 enum { READ_ROWS = 16384, TAKE_LEAVES = 512, FOUND_ROWS = 512 };
 
-#define DECLARE(variant, family) extern ny_tree_walk_fn ny_tree_walk_##variant;
-NY_CPU_VARIANTS(DECLARE)
-#undef DECLARE
+NY_CPU_FAMILIES(ny_tree_walk_fn, ny_tree_walk)
 
 ny_tree_walk_fn *ny_tree_walk(void)
 {
-    static ny_tree_walk_fn *const families[NY_CPU_COUNT] = {
-#define ENTRY(variant, family) [family] = ny_tree_walk_##variant,
-        NY_CPU_VARIANTS(ENTRY)
-#undef ENTRY
-    };
-
-    return families[ny_vector_family()];
+    return ny_tree_walk_families[ny_vector_family()];
 }
 
 /* ---- the tree ------------------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #ifndef NY_SELECT_ADVANCE_H
 #define NY_SELECT_ADVANCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,9 +27,5 @@ struct ny_advance {
 };
 
 typedef void ny_advance_fn(const struct ny_advance *step);
-/* Returns the function for this CPU. */
-ny_advance_fn *ny_advance(void);
-/* Tells whether it gives the bits of BLAS for a piece of this shape. */
-bool ny_advances(size_t rows, size_t columns);
 
 #endif

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "select/advance.h"
 
 double ny_front_slack(const struct ny_front *front, size_t i, size_t rank)
@@ -126,6 +127,15 @@ static int reserve_exact(struct ny_context *ctx, double **Z, size_t *stride, siz
     return NY_OK;
 }
 
+NY_CPU_FAMILIES(ny_advance_fn, ny_advance)
+
+/* Tells whether this CPU's function gives the bits of BLAS for a piece of this shape. */
+static bool advances(size_t rows, size_t columns)
+{
+    return ny_cpu_family() == NY_CPU_AVX512 && columns == NY_ADVANCE_COLUMNS &&
+           rows >= NY_ADVANCE_ROWS;
+}
+
 /* Makes Z of a piece of kernel values: takes off the products of the columns before it and solves
  * with the triangle. */
 static void substitute(struct ny_exact *exact, struct ny_matrix L, size_t from,
@@ -133,7 +143,7 @@ static void substitute(struct ny_exact *exact, struct ny_matrix L, size_t from,
 {
     size_t count = piece.rows, width = piece.cols;
 
-    if (ny_advances(count, width)) {
+    if (advances(count, width)) {
         const struct ny_advance step = {.Z = exact->Z,
                                         .rows = count,
                                         .stride = exact->stride,
@@ -142,7 +152,7 @@ static void substitute(struct ny_exact *exact, struct ny_matrix L, size_t from,
                                         .L_stride = L.stride,
                                         .packed = exact->Z + NY_FRONT_BLOCK * exact->stride};
 
-        ny_advance()(&step);
+        ny_advance_families[ny_cpu_family()](&step);
         return;
     }
     if (from)

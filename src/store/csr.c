@@ -18,10 +18,6 @@
 
 enum { HEAD_BYTES = 2 * sizeof(uint32_t), COUNT_BYTES_MAX = 5, COLUMN_BYTES_MAX = 4 };
 
-#define DECLARE(variant, family) extern ny_csr_columns_fn ny_csr_columns_##variant;
-NY_CPU_VARIANTS(DECLARE)
-#undef DECLARE
-
 _Static_assert(NY_STORE_COLUMNS_MAX < (uint64_t)1 << 7 * COLUMN_BYTES_MAX,
                "a column takes four bytes");
 
@@ -65,16 +61,7 @@ size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out)
 
 /* ---- decoding ------------------------------------------------------------------------------ */
 
-static ny_csr_columns_fn *columns_of_family(void)
-{
-    static ny_csr_columns_fn *const families[NY_CPU_COUNT] = {
-#define ENTRY(variant, family) [family] = ny_csr_columns_##variant,
-        NY_CPU_VARIANTS(ENTRY)
-#undef ENTRY
-    };
-
-    return families[ny_cpu_family()];
-}
+NY_CPU_FAMILIES(ny_csr_columns_fn, ny_csr_columns)
 
 /* The numbers of an image, and where its values are. */
 static const char *open_image(const struct ny_csr_image *image, struct ny_csr_numbers *numbers,
@@ -134,7 +121,7 @@ const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t
         start[i + 1] = (uint32_t)sum;
         if (sum > nnz) return "its rows have more values than they can have";
     }
-    if (!columns_of_family()(&numbers, image->d, start, image->wanted, index))
+    if (!ny_csr_columns_families[ny_cpu_family()](&numbers, image->d, start, image->wanted, index))
         return "a column number is beyond the last";
     if (numbers.bad) return "its column numbers end too early";
     if (nnz) memcpy(value, values, nnz * ny_dtype_size(image->dtype));
