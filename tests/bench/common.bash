@@ -86,6 +86,9 @@ wall() {
     awk -v a="$start" -v b="$(now)" 'BEGIN {print b - a}'
 }
 
+# products METHOD SIZE…: seconds of the matrix products alone; by python3-scipy.
+products() { $python tests/bench/products.py "$@"; }
+
 # held MIB COMMAND…: runs it in a memory cgroup for that budget, if one can be made.
 held() {
     local budget=$(($1 << 20)) status=0
