@@ -3,12 +3,10 @@
 #ifndef TESTS_PROPERTY_SELECTION_CASE_H
 #define TESTS_PROPERTY_SELECTION_CASE_H
 
-#include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
 #include "support/images.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 
 struct rows {
     size_t n, d;

@@ -10,14 +10,9 @@
  * `make check` runs a fixed choice of the cases of few rows; with NYSTREAM_GRID=all, all of them
  * and those of many rows run, which takes half an hour (make check-long).
  */
-#include "base/random.h"
-#include "nystream.h"
-#include "support/certified.h"
 #include "support/options.h"
 #include "support/results.h"
-#include "support/store_folder.h"
 #include "certified_case.h"
-#include "support/test.h"
 
 enum { P = 4 };
 

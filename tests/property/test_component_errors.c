@@ -4,9 +4,7 @@
  * all are within 0.6 to 1.6 of them, and most within two standard errors. (tests/long has a larger
  * grid, with rows of real sets.) NYSTREAM_FEW_FAULTS: one of three sets of rows.
  */
-#include <jansson.h>
 
-#include "nystream.h"
 #include "property/made_up_rows.h"
 #include "support/options.h"
 #include "support/results.h"

@@ -3,7 +3,6 @@
 
 #include "base/random.h"
 #include "graph/components.h"
-#include "store/store.h"
 #include "support/files.h"
 #include "support/options.h"
 

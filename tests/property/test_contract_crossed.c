@@ -2,12 +2,9 @@
  * measure has no meaning for a map the figure is null, with the reason. */
 #include "judged_case.h"
 
-#include <jansson.h>
-
 #include "fit/settings.h"
 #include "evaluate/evaluate.h"
 #include "support/brute.h"
-#include "support/options.h"
 
 #define ENTRY(measure) &measure,
 static const struct ny_measure *const measures[] = {NY_MEASURES(ENTRY)};

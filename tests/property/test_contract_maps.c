@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "maps/graph_map.h"
 #include "support/files.h"
-#include "support/results.h"
 
 /* One way to fit a map. */
 struct way {

@@ -3,8 +3,6 @@
  * and no option that is ignored. */
 #include "judged_case.h"
 
-#include <jansson.h>
-
 #include "base/text.h"
 #include "evaluate/evaluate.h"
 

@@ -3,8 +3,6 @@
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
-#include "support/small.h"
-#include "support/test.h"
 #include "support/wanted.h"
 
 enum { N = 70, D = 4, M = 12, S = 20, EXPERTS_MAX = 6 };

@@ -1,7 +1,6 @@
 /* Measures of pairs of rows, through the public interface, against their definitions by plain loops
  * over all pairs. */
 #include "judged_case.h"
-#include "support/results.h"
 
 /* Rank of j from i, the first row nearer of those that are as far: a sorted list is not needed. */
 static size_t rank_from(const float *rows, size_t d, size_t i, size_t j)

@@ -3,7 +3,6 @@
 #include "judged_case.h"
 
 #include "support/brute.h"
-#include "support/results.h"
 
 enum { PAIRS_MAX = P + 1 };
 

@@ -6,7 +6,6 @@
  * own pairs.
  */
 #include "base/random.h"
-#include "nystream_memory.h"
 #include "property/factored_case.h"
 #include "support/brute.h"
 #include "support/results.h"

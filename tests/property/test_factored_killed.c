@@ -8,7 +8,6 @@
 
 #include "base/context.h"
 #include "base/random.h"
-#include "nystream_memory.h"
 #include "support/store_case.h"
 
 /* Three units of rows, and more columns or fewer. */

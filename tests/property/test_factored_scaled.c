@@ -4,7 +4,6 @@
  * map that such a fit has. The rows that the loops decompose are made from the values alone.
  */
 #include "base/random.h"
-#include "nystream_memory.h"
 #include "property/factored_case.h"
 #include "support/brute.h"
 #include "support/results.h"

@@ -4,8 +4,6 @@
  */
 #include <inttypes.h>
 
-#include <jansson.h>
-
 #include "base/memory.h"
 #include "base/random.h"
 #include "nystream.h"

@@ -5,7 +5,6 @@
  */
 #include "api/forecast.h"
 #include "api/settings.h"
-#include "nystream.h"
 #include "property/made_up_rows.h"
 #include "support/options.h"
 #include "support/results.h"

@@ -2,10 +2,8 @@
  * Tests plan --gamma-grid: each figure against brute force on the same sample, and the expected
  * trace_error against the one that a fit certifies.
  */
-#include <jansson.h>
 
 #include "base/random.h"
-#include "nystream.h"
 #include "support/brute.h"
 #include "support/options.h"
 #include "support/results.h"

@@ -5,7 +5,6 @@
 #include "support/brute.h"
 #include "support/context.h"
 #include "support/small.h"
-#include "support/test.h"
 
 enum { N = 300, R = 12, D = 4 };
 

@@ -6,7 +6,6 @@
 #include "support/brute.h"
 #include "support/certified.h"
 #include "support/context.h"
-#include "support/test.h"
 
 OWNS(ny_layout, ny_layout_free(at))
 OWNS(ny_solution, ny_solution_release(at, ctx))

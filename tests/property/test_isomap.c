@@ -3,7 +3,6 @@
 #include "roll_case.h"
 
 #include "support/brute.h"
-#include "support/results.h"
 
 enum { M = 60 };
 

@@ -4,8 +4,6 @@
 #include "spectral/methods.h"
 #include "support/brute.h"
 #include "support/context.h"
-#include "support/small.h"
-#include "support/test.h"
 #include "support/wanted.h"
 
 OWNS(ny_solution, ny_solution_release(at, ctx))

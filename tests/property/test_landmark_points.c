@@ -6,9 +6,7 @@
 #include "property/update_case.h"
 #include "model/landmark_points.h"
 #include "results/record.h"
-#include "store/store.h"
 #include "support/brute.h"
-#include "support/options.h"
 
 enum { M = 12 };
 

@@ -4,11 +4,9 @@
  * and a sentence that says why. Never a NaN.
  */
 #include "base/random.h"
-#include "nystream.h"
 #include "spectral/methods.h"
 #include "support/options.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 
 enum { N = 240, D_MAX = 8, M = 40 /* as "landmarks" says */, P = 5 };
 

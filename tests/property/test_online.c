@@ -3,14 +3,12 @@
  * coefficients of a row over the landmarks at the end of its batch, zero for those that join later;
  * and against a fit in two passes, which it bounds.
  */
-#include <jansson.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/context.h"
 #include "property/update_case.h"
 #include "support/brute.h"
-#include "support/options.h"
 
 /* Three batches, the last one short, whose unit is short too. */
 enum { BATCH_ROWS = 16384, ROWS = 2 * BATCH_ROWS + 5000, M_MAX = 200, P = 3 };

@@ -3,11 +3,8 @@
  * compared with plain loops over K, normalised here with the averages that the fit is to use, and
  * with the exported pairs; from some columns it is as near as its standard error says.
  */
-#include <jansson.h>
 
-#include "base/memory.h"
 #include "base/random.h"
-#include "nystream.h"
 #include "support/brute.h"
 #include "support/options.h"
 #include "support/results.h"

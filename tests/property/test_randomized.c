@@ -1,13 +1,11 @@
 /* spectral/randomized.c from its definition by plain loops; and whole fits whose random range is
  * all of space, so that every map has its exact eigenpairs. */
 #include "base/random.h"
-#include "nystream.h"
 #include "spectral/methods.h"
 #include "spectral/whole.h"
 #include "support/brute.h"
 #include "support/small.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 #include "support/results.h"
 
 enum { N = 70, R = 12, D = 4, ROWS = 64, P = 3 };

@@ -2,13 +2,11 @@
  * update reads of the points. */
 #include "property/update_case.h"
 
-#include "base/memory.h"
 #include "evaluate/new_clusters.h"
 #include "results/clusters.h"
 #include "model/embedding.h"
 #include "results/keep.h"
 #include "results/record.h"
-#include "support/options.h"
 
 /* Fits the first rows, in a store whose path it makes. */
 static void new_result(const struct update_case *test, char store[200])

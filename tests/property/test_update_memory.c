@@ -1,8 +1,6 @@
 /* Updates within the least budget that their plan allows: no stage charges more than was planned. */
 #include "property/update_case.h"
 
-#include <jansson.h>
-
 static json_t *plan; /* of the last update */
 
 static void keep_plan(void *user, const struct ny_report *report)

@@ -6,7 +6,6 @@
 #define NY_TESTS_UPDATE_CASE_H
 
 #include "base/random.h"
-#include "nystream.h"
 #include "support/files.h"
 #include "support/options.h"
 #include "support/folder.h"

@@ -6,7 +6,6 @@
 #include "base/context.h"
 #include "results/record.h"
 #include "support/api_case.h"
-#include "support/test.h"
 
 enum { ROWS = 600, COLUMNS = 3 };
 

@@ -128,4 +128,3 @@ void unmake(struct made *made)
     ny_edges_release(&made->graph);
     ny_components_release(&made->components);
 }
-

@@ -1,6 +1,5 @@
 #include "support/results.h"
 
-#include "nystream_memory.h"
 #include "support/options.h"
 #include "support/test.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/random.h"
 #include "columns/columns.h"
-#include "store/store.h"
 #include "support/store_case.h"
 
 /* Points in a store, and in memory as doubles. */

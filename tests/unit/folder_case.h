@@ -2,7 +2,6 @@
 #ifndef TESTS_UNIT_FOLDER_CASE_H
 #define TESTS_UNIT_FOLDER_CASE_H
 
-#include "store/store.h"
 #include "support/store_case.h"
 #include "unit/columns_case.h"
 

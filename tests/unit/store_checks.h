@@ -5,11 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "store/codec.h"
-#include "store/store.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 
 static struct ny_store *store;
 

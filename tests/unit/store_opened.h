@@ -2,7 +2,6 @@
 #ifndef TESTS_UNIT_STORE_OPENED_H
 #define TESTS_UNIT_STORE_OPENED_H
 
-#include "store/store.h"
 #include "support/store_folder.h"
 
 static const struct case_import small = {

@@ -4,9 +4,7 @@
 
 #include <unistd.h>
 
-#include "nystream.h"
 #include "support/api_case.h"
-#include "support/test.h"
 
 enum { ROWS = 3000, COLUMNS = 7, WIDE = 60 };
 

@@ -1,10 +1,8 @@
 /* Updates leave parts behind that only readers of the result before may still read. A compact copy
  * leaves them out, an update deletes them, and readers that are open are not disturbed. */
 #include "base/random.h"
-#include "nystream.h"
 #include "results/record.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 #include "support/results.h"
 
 enum { ROWS = 3000, MORE = 100, D = 4, P = 20 };

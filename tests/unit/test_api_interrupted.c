@@ -1,19 +1,15 @@
 /* Jobs are killed at each sync, and what they leave is then asked for in another way: made anew
  * with
  * --restart alone, after rows were appended, updated, or gone on with without its model. */
-#include <unistd.h>
 
 #include "base/context.h"
 #include "base/random.h"
-#include "nystream.h"
 #include "records/fields.h"
-#include "store/store.h"
 #include "support/files.h"
 #include "support/killed.h"
 #include "support/options.h"
 #include "support/results.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 
 enum { ROWS = 400, MORE = 100, D = 4, POINTS = 20 };
 

@@ -4,7 +4,6 @@
  */
 #include "base/memory.h"
 #include "support/options.h"
-#include "support/results.h"
 #include "unit/sums_case.h"
 
 static void put_rows(void)

@@ -1,8 +1,6 @@
 /* The errors of components from sums over check rows (fit/check_errors.c) that are made up. */
-#include <math.h>
 
 #include "support/context.h"
-#include "support/owned.h"
 
 #include "fit/check_sums.h"
 #include "records/record.h"

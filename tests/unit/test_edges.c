@@ -4,7 +4,6 @@
 
 #include "support/context.h"
 
-#include "base/memory.h"
 #include "base/random.h"
 #include "graph/edge_list.h"
 #include "io/edge_file.h"

@@ -2,9 +2,7 @@
  * it, or a default. tests/lint/run looks that none is forgotten here. */
 #include <unistd.h>
 
-#include "nystream.h"
 #include "support/api_case.h"
-#include "support/test.h"
 
 enum { ROWS = 60, COLUMNS = 3 };
 

@@ -1,7 +1,6 @@
 /* graph/order.h: patches of graphs whose regions are known, and paths over many patches. */
 #include "support/context.h"
 
-#include "base/memory.h"
 #include "base/random.h"
 #include "graph/batches.h"
 #include "graph/buckets.h"

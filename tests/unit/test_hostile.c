@@ -1,7 +1,6 @@
 /* Models and stores whose checksums are right and whose claims are absurd: they are refused, and
  * nothing is allocated for what they claim. */
 #include "base/checksum.h"
-#include "base/memory.h"
 #include "results/record.h"
 #include "model/model.h"
 #include "store/store_private.h"

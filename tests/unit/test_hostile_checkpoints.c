@@ -3,11 +3,9 @@
 #include "base/memory.h"
 #include "graph/components.h"
 #include "graph/lobpcg.h"
-#include "nystream_memory.h"
 #include "spectral/restarted.h"
 #include "support/hostile_case.h"
 #include "support/options.h"
-#include "support/test.h"
 
 enum { IMAGE_MAX = 4 << 20 };
 

@@ -2,7 +2,6 @@
  * are refused, as are maps of them. */
 #include "support/hostile_parts.h"
 #include "support/options.h"
-#include "support/test.h"
 
 #define GRAPH "neighbors=8 knn=exact connect=yes "
 #define ISOMAP GRAPH "map=isomap landmarks=20 components=2 approx=nystrom"

@@ -1,11 +1,9 @@
 /* Results that are done, or all but, whose checksums are right and whose parts and records no job
  * has written: they are refused, and nothing is read or written that is not there. */
-#include "base/memory.h"
 #include "base/sparse.h"
 #include "support/files.h"
 #include "support/hostile_parts.h"
 #include "support/options.h"
-#include "support/test.h"
 
 #define FIT "landmarks=20 components=2 "
 #define PCA "map=pca kernel=linear "

@@ -5,7 +5,6 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "merge/sums.h"
-#include "nystream_sums.h"
 #include "unit/sums_case.h"
 
 /* The image of sums of so many rows, from row `first` on; free() it. */

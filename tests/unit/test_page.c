@@ -1,14 +1,11 @@
 /* Reports: the data that they hold are those of the store, and text stays text. */
-#include <jansson.h>
 #include <unistd.h>
 
-#include "nystream.h"
 #include "report/markup.h"
 #include "support/api_case.h"
 #include "support/files.h"
 #include "support/options.h"
 #include "support/results.h"
-#include "support/test.h"
 
 enum { ROWS = 300, SIDE = 8, COLUMNS = SIDE * SIDE };
 

@@ -5,13 +5,10 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/progress.h"
 #include "nystream.h"
-#include "peers/group.h"
 #include "support/context.h"
 #include "support/exchange_case.h"
-#include "support/test.h"
 
 enum { SHARDS = CASE_SHARDS, COUNT = CASE_COUNT };
 

@@ -4,9 +4,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "peers/folder.h"
 #include "peers/open.h"
-#include "support/test.h"
 #include "unit/processes_case.h"
 
 enum { RIGHT = 1, WRONG = 2, TOLD = 3 };

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "support/test.h"
 #include "unit/processes_case.h"
 
 enum { NOTICE_S = 5 };

@@ -1,8 +1,6 @@
 /* The files of the transport through a folder, between processes that all live: messages of another
  * size than is waited for, rounds that are over, and failures that are told. And the memory that a
  * process gives its peers. */
-#include "base/memory.h"
-#include "support/test.h"
 #include "unit/processes_case.h"
 
 /* Rank 0 gathers, or trades, twice as many bytes as the others: it reads their files, and they read

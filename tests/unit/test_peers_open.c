@@ -1,7 +1,6 @@
 /* Transports by the words of --peers and by what the environment tells, and which part of a job a
  * process takes. */
 #include "peers/open.h"
-#include "support/test.h"
 #include "unit/processes_case.h"
 
 static char word[160];

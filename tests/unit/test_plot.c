@@ -2,12 +2,10 @@
 #include <cairo.h>
 #include <unistd.h>
 
-#include "nystream.h"
 #include "report/palette.h"
 #include "support/api_case.h"
 #include "support/options.h"
 #include "support/results.h"
-#include "support/test.h"
 
 /* The rectangle of the axes in 1600 × 1200. */
 enum { LEFT = 150, TOP = 122, RIGHT = 1300, BOTTOM = 1082, FEW = 12, MANY = 6000 };

@@ -5,7 +5,6 @@
 #include "support/api_case.h"
 #include "support/files.h"
 #include "support/options.h"
-#include "support/test.h"
 
 enum { ROWS = 6000, COLUMNS = 8 };
 

@@ -1,7 +1,6 @@
 /* api/report.h: what a report of fields reads as. */
 #include "api/report.h"
 
-#include "base/memory.h"
 #include "results/record.h"
 #include "support/context.h"
 

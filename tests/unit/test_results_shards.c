@@ -4,7 +4,6 @@
 #include "results/shards.h"
 #include "shards/open.h"
 #include "support/api_case.h"
-#include "support/test.h"
 #include "support/results.h"
 
 enum { SHARDS = 3, COLUMNS = 4, COMPONENTS = 2 };

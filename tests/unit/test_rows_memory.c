@@ -3,7 +3,6 @@
 #include "memory_rows_case.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/guard.h"
 #include "stream/blocks.h"

@@ -4,10 +4,8 @@
  */
 #include "base/random.h"
 #include "select/greedy.h"
-#include "store/store.h"
 #include "support/images.h"
 #include "support/store_folder.h"
-#include "support/test.h"
 
 OWNS(ny_selection, ny_selection_release(at, ctx))
 

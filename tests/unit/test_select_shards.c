@@ -2,7 +2,6 @@
  * have not kept yet, is gone on with to the same landmarks. With rpcholesky, a shard whose image is
  * of the pass of the one that leads goes on in the middle of it; with weighted, any shard does; with
  * greedy, all go on with the dictionary of the shard that has come farthest. */
-#include <math.h>
 
 #include "base/memory.h"
 #include "columns/columns.h"

@@ -1,9 +1,7 @@
 /* select/uniform.c. What holds of every rule: property/test_contract_rules.c. */
-#include "base/memory.h"
 #include "base/random.h"
 #include "select/rules.h"
 #include "support/context.h"
-#include "support/test.h"
 
 OWNS(ny_selection, ny_selection_release(at, ctx))
 

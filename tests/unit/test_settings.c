@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "fit/wishes.h"
 #include "spectral/methods.h"
 #include "support/store_folder.h"

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "shards/claim.h"
 #include "shards/held.h"
 #include "shards/text.h"

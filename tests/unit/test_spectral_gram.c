@@ -2,7 +2,6 @@
 #include "base/random.h"
 #include "spectral/method.h"
 #include "support/context.h"
-#include "support/test.h"
 
 /* exp(−γ‖x−y‖²), γ = 1 / (width · mean squared distance). */
 static double *gaussian_kernel(const double *x, size_t m, size_t d, double width)

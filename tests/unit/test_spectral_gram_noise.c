@@ -3,7 +3,6 @@
 #include "spectral/gram_noise.h"
 #include "stream/source.h"
 #include "support/context.h"
-#include "support/test.h"
 
 enum { UNITS = 24, D = 6, M_MAX = 150 };
 

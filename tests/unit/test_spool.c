@@ -5,7 +5,6 @@
 
 #include "base/spool.h"
 #include "support/context.h"
-#include "support/test.h"
 
 enum { PIECE = 64, BYTES = 1000 };
 

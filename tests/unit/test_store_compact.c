@@ -2,10 +2,8 @@
  * goes on counting epochs. */
 #include "store_checks.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "store/page.h"
 #include "store/store_private.h"

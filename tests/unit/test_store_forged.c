@@ -3,11 +3,9 @@
 #include "store_checks.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "store/store_private.h"
 

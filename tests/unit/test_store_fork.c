@@ -3,7 +3,6 @@
 
 #include <stdatomic.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <pthread.h>
 

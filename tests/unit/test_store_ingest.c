@@ -2,7 +2,6 @@
 #include "store_checks.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/thread.h"
 #include "store/store_private.h"

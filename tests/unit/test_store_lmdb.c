@@ -1,6 +1,5 @@
 /* LMDB and its files where a store is opened: a lock file that another process closes or fails to
  * open, and pages of a machine of the other byte order. */
-#include "store/store.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,7 +8,6 @@
 #include <unistd.h>
 
 #include "store/store_private.h"
-#include "support/test.h"
 #include "unit/store_opened.h"
 
 /* The head of LMDB's lock file. */

@@ -2,11 +2,6 @@
  * damage; columns found by their names. */
 #include "store_checks.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "store/codec.h"
-
 OWNS(ny_names, ny_names_release(at, ctx))
 
 /* u8 rows of D columns: blocks of 128 rows, two entries of names of columns. */

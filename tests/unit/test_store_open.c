@@ -1,5 +1,4 @@
 /* store/store.h: opening and creating, what is refused, sharing between handles and processes. */
-#include "store/store.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -7,10 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "store/codec.h"
 #include "store/store_private.h"
-#include "support/test.h"
 #include "unit/store_opened.h"
 
 static void write_file(const char *file, const char *text)

@@ -2,11 +2,8 @@
  */
 #include "store_checks.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
-#include "store/codec.h"
 #include "store/store_private.h"
 #include "stream/source.h"
 

@@ -4,11 +4,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <lmdb.h>
-#include <unistd.h>
 
-#include "store/codec.h"
 #include "store/page.h"
 
 enum { D = 256, N = 5 * 1024 + 10 }; /* f32: blocks of 1024 rows, kept raw; the sixth is short */

@@ -1,7 +1,6 @@
 /* stream/shuffle.h: every record comes out once, in the order that the seed gives it. */
 #include "stream/shuffle.h"
 
-#include "base/memory.h"
 #include "base/random.h"
 #include "support/folder.h"
 

@@ -3,11 +3,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/memory.h"
 #include "base/thread.h"
 #include "io/reader.h"
 #include "io/reader_source.h"
-#include "store/store.h"
 #include "stream/pass.h"
 #include "stream/share.h"
 #include "support/store_folder.h"

@@ -1,9 +1,7 @@
 /* Traits, which are what rows have in common, are compared field by field: the first that differs
  * is named, with both values and a cure; columns of the same names are found in any order. */
-#include "base/memory.h"
 #include "base/traits.h"
 #include "support/context.h"
-#include "support/test.h"
 
 OWNS(ny_names, ny_names_release(at, ctx))
 

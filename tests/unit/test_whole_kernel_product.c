@@ -1,7 +1,6 @@
 /* whole/kernel_product.h against double loops over all pairs of points. */
 #include "columns_case.h"
 
-#include "base/memory.h"
 #include "whole/kernel_product.h"
 
 enum { N = 4500, D = 11, W_MAX = 7 };
