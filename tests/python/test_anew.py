@@ -6,6 +6,7 @@ import pytest
 
 import nystream
 
+pytestmark = pytest.mark.slow
 FIT = {"landmarks": 40, "restart": True}
 
 

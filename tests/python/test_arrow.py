@@ -6,7 +6,6 @@ import pytest
 import nystream
 from nystream import _batch, _data
 
-pytestmark = pytest.mark.quick
 
 
 def read(X, labels=None):

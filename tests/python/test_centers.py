@@ -5,15 +5,12 @@ from conftest import cells_of
 
 from nystream import _carry, _centers
 
-quick = pytest.mark.quick
-
 
 def far_from_landmarks(X):
     """Rows that no Gaussian of the others reaches."""
     return np.full((2, X.shape[1]), 1e3) * [[1], [-1]]
 
 
-@quick
 def test_clusters_of_a_fit_with_rows_that_no_landmark_reaches(rows):
     pytest.importorskip("sklearn")
     from nystream.estimators import SpectralClustering
@@ -31,7 +28,6 @@ def test_clusters_of_a_fit_with_rows_that_no_landmark_reaches(rows):
     assert found.dtype == np.int64
 
 
-@quick
 def test_centres_are_means_of_rows_that_have_clusters(rows):
     labels = np.arange(2000) % 4 - 1
     labels[labels == 1] = -1  # a cluster without rows
@@ -44,19 +40,16 @@ def test_centres_are_means_of_rows_that_have_clusters(rows):
     assert set(found) == {-1, 0, 2} and np.array_equal(found == -1, labels < 0)
 
 
-@quick
 def test_rows_near_zero_are_not_of_a_cluster_without_rows():
     centers = _centers.centers_of(np.array([[1.0, 1], [3, 3]]), np.array([0, 2]), 3)
     assert np.array_equal(_centers.nearest_centers(np.zeros((2, 2)), centers), [0, 0])
 
 
-@quick
 def test_no_centres_are_near():
     nothing = np.full((2, 3), np.nan)
     assert np.array_equal(_centers.nearest_centers(np.ones((2, 3)), nothing), [-1, -1])
 
 
-@quick
 def test_new_cells_without_a_place_get_no_cluster(rows):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     import nystream
@@ -75,7 +68,6 @@ def test_new_cells_without_a_place_get_no_cluster(rows):
         assert not cells.obs[name][:6].isna().any()
 
 
-@quick
 def test_a_cluster_without_cells_gets_no_new_ones():
     pytest.importorskip("pandas")
     anndata = pytest.importorskip("anndata")
@@ -88,7 +80,6 @@ def test_a_cluster_without_cells_gets_no_new_ones():
     assert list(found) == ["1", "2"]
 
 
-@quick
 def test_cells_of_a_reference_without_a_place_are_of_no_cluster(rows):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     import nystream

@@ -12,6 +12,7 @@ from conftest import cells_of
 import nystream
 from nystream import __main__, _batch, _data
 
+pytestmark = pytest.mark.slow
 pandas = pytest.importorskip("pandas")
 NAMES = ["a", "b", "c"]
 SHARED = {"gamma": 0.2, "components": 2}

@@ -15,7 +15,7 @@ import pytest
 import nystream
 from nystream import _context, _work
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
 def press_ctrl_c(seconds):
@@ -36,6 +36,7 @@ def large(tmp_path):
 LONG = {"landmarks": 900, "select": "uniform", "components": 4, "gamma": 0.02}
 
 
+@slow
 def test_ctrl_c_stops_and_the_same_call_goes_on(large):
     unbroken = large.fit("unbroken", **LONG).embedding[:]
     stops = []
@@ -57,6 +58,7 @@ def test_ctrl_c_stops_and_the_same_call_goes_on(large):
     assert result.status == "done" and np.array_equal(result.embedding[:], unbroken)
 
 
+@slow
 def test_a_stopped_result_says_so_and_resumes(large):
     stages = []
 
@@ -90,7 +92,6 @@ def press_in_call(monkeypatch, function):
     monkeypatch.setattr(nystream._lib.lib, function, press_and_return)
 
 
-@quick
 @pytest.mark.parametrize("function, told, n", [
     ("ny_appender_put", "stopped; no row was added", 2000),
     ("ny_appender_commit", "stopped; the rows were added", 2100)])
@@ -105,7 +106,6 @@ def test_ctrl_c_tells_whether_pieces_were_appended(monkeypatch, store, rows, fun
     assert len(store) == n + 100
 
 
-@quick
 def test_ctrl_c_of_a_first_append_in_pieces(monkeypatch, tmp_path, rows):
     store = nystream.open(tmp_path / "new.nys")
     with monkeypatch.context() as patch:
@@ -115,6 +115,7 @@ def test_ctrl_c_of_a_first_append_in_pieces(monkeypatch, tmp_path, rows):
     assert store.append(iter([rows[:50], rows[50:]])).n == 2000
 
 
+@slow
 def test_a_handler_of_the_programs_own_stays(large):
     class Enough(Exception):
         pass
@@ -134,7 +135,6 @@ def test_a_handler_of_the_programs_own_stays(large):
     assert large.fit("map", **LONG).status == "done"
 
 
-@quick
 @pytest.mark.parametrize("begun", [False, True])
 def test_an_error_while_a_call_begins(store, monkeypatch, begun):
     class Enough(Exception):
@@ -161,6 +161,7 @@ def test_an_error_while_a_call_begins(store, monkeypatch, begun):
     assert store.fit("map", landmarks=100).status == "done"
 
 
+@slow
 def test_progress_is_drawn_on_the_callers_thread(large):
     seen, began = [], time.monotonic()
     store = nystream.open(large.path, threads=1, progress=lambda p: seen.append(
@@ -174,6 +175,7 @@ def test_progress_is_drawn_on_the_callers_thread(large):
     assert totals == sorted(totals) and totals[-1] <= 1
 
 
+@slow
 def test_an_error_of_a_callback_stops_the_call_and_is_raised(large):
     def draw(progress):
         raise ZeroDivisionError("in the callback")
@@ -185,13 +187,13 @@ def test_an_error_of_a_callback_stops_the_call_and_is_raised(large):
     assert large.fit("map", **LONG).status == "done"
 
 
+@slow
 def test_a_bar_is_drawn(large, capfd):
     pytest.importorskip("tqdm")
     nystream.open(large.path, progress=True, threads=1).fit("map", **LONG)
     assert "%" in capfd.readouterr().err
 
 
-@quick
 def test_calls_work_off_the_main_thread(store):
     found = []
     worker = threading.Thread(target=lambda: found.append(store.fit("m", landmarks=30).status))
@@ -200,7 +202,6 @@ def test_calls_work_off_the_main_thread(store):
     assert found == ["done"]
 
 
-@quick
 def test_other_threads_run_during_a_call(store):
     ticks, stop = [], threading.Event()
 
@@ -216,7 +217,6 @@ def test_other_threads_run_during_a_call(store):
     assert len(ticks) > 10
 
 
-@quick
 def test_warnings_and_notes(tmp_path, rows, caplog):
     store = nystream.open(tmp_path / "s.nys")
     store.append(rows[:200])
@@ -236,7 +236,6 @@ def test_warnings_and_notes(tmp_path, rows, caplog):
             store.fit("n", landmarks=3000)
 
 
-@quick
 def test_threads_of_openblas_are_as_before(store, rows):
     threadpoolctl = pytest.importorskip("threadpoolctl")
 
@@ -250,7 +249,6 @@ def test_threads_of_openblas_are_as_before(store, rows):
     assert before and counts() == before
 
 
-@quick
 def test_a_worker_of_joblib_takes_its_share(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     whole = nystream.store.Context()
@@ -271,6 +269,7 @@ def fit_in_worker(path, name):
             store.fit(name, landmarks=20, seed=3).trace_error)
 
 
+@slow
 def test_joblib(store):
     joblib = pytest.importorskip("joblib")
     found = joblib.Parallel(n_jobs=2)(
@@ -299,6 +298,7 @@ print(*{name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdl
 """
 
 
+@slow
 def test_the_import_takes_only_numpy():
     env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nystream.__file__))}
     imported = subprocess.run([sys.executable, "-c", IMPORT], env=env, text=True,
@@ -306,7 +306,6 @@ def test_the_import_takes_only_numpy():
     assert imported.split() == ["nystream"]
 
 
-@quick
 @pytest.mark.parametrize("call", [
     lambda store: store.report, lambda store: store.plan(landmarks=20, memory="64M"),
     lambda store: store.append(np.zeros((1, 6)))])
@@ -318,7 +317,6 @@ def test_progress_makes_no_call_with_the_store_that_works(store, call):
     assert store.fit("map", landmarks=50).status == "done"
 
 
-@quick
 def test_an_append_takes_the_memory_that_open_was_given(tmp_path, rows):
     np.save(tmp_path / "rows.npy", rows)
     given = nystream.open(tmp_path / "given.nys", memory="300M")

@@ -34,7 +34,6 @@ def close(ours, theirs, most=1e-6):
     return np.abs(ours - theirs).max() <= most * np.abs(theirs).max()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("chunks", [(2000, 6), (170, 6), ((1, 999, 1000), 4)])
 def test_chunks_are_one_fit(rows, landmarks, whole, chunks):
     X = da.from_array(rows, chunks=chunks)
@@ -50,7 +49,6 @@ def test_chunks_are_one_fit(rows, landmarks, whole, chunks):
     assert np.allclose(model.solution.eigenvalues, whole.eigenvalues, rtol=1e-6)
 
 
-@pytest.mark.quick
 def test_a_sample_chooses_landmarks_and_width(rows, store):
     exact = store.fit("exact", approx="exact", components=3)
     sparse = scipy.sparse.csr_matrix(rows)
@@ -69,6 +67,7 @@ def test_a_sample_chooses_landmarks_and_width(rows, store):
         assert few.report["gamma"] == 0.05
 
 
+@pytest.mark.slow
 def test_a_sample_has_as_many_of_a_hundred_of_each_chunk(monkeypatch):
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     monkeypatch.setattr(nystream.dask, "SAMPLE_ROWS", 300)
@@ -81,6 +80,7 @@ def test_a_sample_has_as_many_of_a_hundred_of_each_chunk(monkeypatch):
         assert np.allclose(parts, [2 / 3, 0.3, 1 / 30], atol=0.03)
 
 
+@pytest.mark.slow
 def test_processes(rows, landmarks, whole):
     X = da.from_array(rows, chunks=(700, 6))
     with dask.config.set(scheduler="processes", num_workers=2):
@@ -88,6 +88,7 @@ def test_processes(rows, landmarks, whole):
         assert close(nystream.dask.transform(model, X).compute(), whole.embedding[:])
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_does_not_change_bytes(rows, landmarks):
     X = da.from_array(rows, chunks=(150, 6))
     images = set()
@@ -97,6 +98,7 @@ def test_the_number_of_workers_does_not_change_bytes(rows, landmarks):
     assert len(images) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # tornado warns distributed
 def test_a_worker_that_ends_changes_no_byte(rows, landmarks, tmp_path):
     distributed = pytest.importorskip("distributed")
@@ -116,7 +118,6 @@ def test_a_worker_that_ends_changes_no_byte(rows, landmarks, tmp_path):
     assert np.array_equal(places, model.transform(rows))
 
 
-@pytest.mark.quick
 def test_frames_and_double_precision(rows, landmarks, store):
     pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(pandas.DataFrame(rows), npartitions=3)
@@ -127,6 +128,7 @@ def test_frames_and_double_precision(rows, landmarks, store):
     assert close(places, store.fit("f64", landmarks_points=landmarks, **options).embedding[:])
 
 
+@pytest.mark.slow
 def test_sparse_chunks(tmp_path):
     X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
     blocks = da.from_array(np.arange(600)[:, None], chunks=(200, 1)).map_blocks(
@@ -142,14 +144,12 @@ def test_sparse_chunks(tmp_path):
     assert close(nystream.dask.transform(model, blocks).compute(), result.embedding[:], 1e-5)
 
 
-@pytest.mark.quick
 def test_chunks_may_be_equal(rows, landmarks):
     model = nystream.dask.fit(da.from_array(np.tile(rows, (3, 1)), chunks=(500, 6)), landmarks,
                               **SHARED)
     assert model.solution.n == 6000 and model.solution.parts == 12
 
 
-@pytest.mark.quick
 def test_what_is_refused(rows, landmarks):
     X = da.from_array(rows, chunks=(500, 6))
     with pytest.raises(nystream.UsageError, match='approx="randomized"'):
@@ -167,7 +167,6 @@ def test_what_is_refused(rows, landmarks):
         nystream.dask.fit(X[:0], landmarks, **SHARED)
 
 
-@pytest.mark.quick
 def test_dask_is_imported_when_it_is_named():
     code = ("import sys, nystream; assert 'dask' not in sys.modules; nystream.dask.fit; "
             "assert 'dask' in dir(nystream)")
@@ -176,6 +175,7 @@ def test_dask_is_imported_when_it_is_named():
                    check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", [
     lambda X: nystream.KernelPCA(2, n_landmarks=20).fit(X).transform(X),
     lambda X: nystream.PCA(2).fit(X).transform(X),

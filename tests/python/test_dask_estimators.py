@@ -55,7 +55,6 @@ def frame_of(rows, names="abcdef"):
 # ---- they are the estimators of one machine -----------------------------------------------------
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("kind", ["array", "frame"])
 @pytest.mark.parametrize("name", ["PCA", "TruncatedSVD"])
 def test_axes_are_those_of_one_machine(name, kind, rows, X):
@@ -73,7 +72,6 @@ def test_axes_are_those_of_one_machine(name, kind, rows, X):
     assert np.allclose(back.compute(), here.inverse_transform(here.transform(rows)))
 
 
-@pytest.mark.quick
 def test_kernel_pca_is_that_of_one_machine_over_its_landmarks(rows, X):
     found = nystream.dask.KernelPCA(3, accuracy="1%", random_state=4).fit(X)
     assert found.landmarks_.shape[1] == 6 and found.component_errors_.max() <= 0.01
@@ -91,7 +89,6 @@ def test_kernel_pca_is_that_of_one_machine_over_its_landmarks(rows, X):
         found.eigenvectors_
 
 
-@pytest.mark.quick
 def test_nystroem_has_the_kernel_of_all_rows(rows, X, monkeypatch):
     monkeypatch.setattr(nystream.dask, "SAMPLE_ROWS", 400)
     found = nystream.dask.Nystroem(n_components=50, random_state=0)
@@ -106,6 +103,7 @@ def test_nystroem_has_the_kernel_of_all_rows(rows, X, monkeypatch):
     assert found.normalization_.shape == (50, 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["array", "frame"])
 def test_clusters_are_those_of_one_machine(kind, rows, X):
     rows = rows[np.random.default_rng(0).permutation(2000)]
@@ -123,7 +121,6 @@ def test_clusters_are_those_of_one_machine(kind, rows, X):
     assert np.allclose(found.cluster_centers_, means, atol=0.02)
 
 
-@pytest.mark.quick
 def test_sparse_chunks(X):
     whole = scipy.sparse.random(900, 40, 0.2, "csr", random_state=1, dtype="f4")
     parts = [da.from_delayed(dask.delayed(whole[at:at + 300]), (300, 40), "f4",
@@ -141,7 +138,6 @@ def test_sparse_chunks(X):
 # ---- what comes out is lazy ---------------------------------------------------------------------
 
 
-@pytest.mark.quick
 @EMBED
 @pytest.mark.parametrize("dtype", ["f4", "f8", "u1"])
 def test_places_of_an_array_are_lazy(estimator, rows, dtype):
@@ -157,7 +153,6 @@ def test_places_of_an_array_are_lazy(estimator, rows, dtype):
     assert found.n_features_in_ == 6 and found.eigenvalues_.shape[0] == width
 
 
-@pytest.mark.quick
 @EMBED
 def test_places_of_a_frame_are_a_frame_with_its_index(estimator, rows):
     pandas = pytest.importorskip("pandas")
@@ -176,14 +171,12 @@ def test_places_of_a_frame_are_a_frame_with_its_index(estimator, rows):
         found.transform(frame[list("bacdef")])
 
 
-@pytest.mark.quick
 def test_what_scikit_learn_is_told_of_outputs_computes_nothing(X):
     sklearn = pytest.importorskip("sklearn", "1.2")
     with sklearn.config_context(transform_output="pandas"):
         assert isinstance(nystream.dask.PCA(2).fit_transform(X), da.Array)
 
 
-@pytest.mark.quick
 def test_fit_computes_a_chunk_once_where_no_sample_is_needed(rows):
     seen = []
     X = da.from_array(rows, chunks=(500, 6)).map_blocks(
@@ -200,6 +193,7 @@ def test_fit_computes_a_chunk_once_where_no_sample_is_needed(rows):
 # ---- as scikit-learn's --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @ALL
 def test_parameters_and_pickles(estimator, X, rows):
     names = set(estimator.get_params())
@@ -217,7 +211,6 @@ def test_parameters_and_pickles(estimator, X, rows):
         found.model_.to_bytes()
 
 
-@pytest.mark.quick
 def test_the_seed_draws_the_sample(X, monkeypatch):
     monkeypatch.setattr(nystream.dask, "SAMPLE_ROWS", 400)
     few = {seed: nystream.dask.Nystroem(n_components=9, random_state=seed).fit(X).components_
@@ -228,6 +221,7 @@ def test_the_seed_draws_the_sample(X, monkeypatch):
     assert many.report_["n"] > 1000  # four for each landmark
 
 
+@pytest.mark.slow
 @ALL
 def test_what_is_refused(estimator, X, rows):
     with pytest.raises(ValueError, match="not an array or a frame of Dask"):
@@ -240,7 +234,6 @@ def test_what_is_refused(estimator, X, rows):
         clone(estimator).fit(X).model_ and clone(estimator).fit(X)._place(X[:, :4])
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("wrong, word", [
     (nystream.dask.KernelPCA(n_components=0), "n_components=0"),
     (nystream.dask.KernelPCA(kernel="rfb"), "kernel="),
@@ -257,6 +250,7 @@ def test_parameters_that_are_refused(wrong, word, X):
         wrong.fit(X)
 
 
+@pytest.mark.slow
 def test_names_of_the_module():
     with pytest.raises(AttributeError, match="no attribute 'Isomap'"):
         nystream.dask.Isomap
@@ -271,6 +265,7 @@ def test_names_of_the_module():
 # ---- on workers that end ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # tornado warns distributed
 def test_a_worker_that_ends_changes_no_byte(rows, tmp_path):
     distributed = pytest.importorskip("distributed")

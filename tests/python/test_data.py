@@ -13,20 +13,18 @@ from conftest import cells_of, grid, read_back
 import nystream
 from nystream import _batch, _data
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 STORED = {"bool": "uint8", "uint8": "uint8", "int8": "int16", "int16": "int16",
           "uint16": "float32", "float16": "float32", "float32": "float32", "int32": "float64",
           "uint32": "float64", "int64": "float64", "uint64": "float64", "float64": "float64"}
 
 
-@quick
 @pytest.mark.parametrize("dtype", STORED)
 def test_types(tmp_path, dtype):
     back = read_back(tmp_path, grid(dtype))
     assert back.dtype == STORED[dtype] and np.array_equal(back, grid(dtype))
 
 
-@quick
 def test_prepared(tmp_path):
     X = (grid() % 5 * (np.arange(7) % 3)).astype("uint8")
     X[3] = 0
@@ -43,7 +41,6 @@ def test_prepared(tmp_path):
         store.append(X, values="sqrt")
 
 
-@quick
 @pytest.mark.parametrize("sparse", [False, True])
 def test_appended_to_another_type(tmp_path, monkeypatch, sparse):
     kind = scipy.sparse.csr_matrix if sparse else np.asarray
@@ -64,7 +61,6 @@ def test_appended_to_another_type(tmp_path, monkeypatch, sparse):
         whole.append(kind(fine))
 
 
-@quick
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
 def test_pieces_of_a_wider_type(tmp_path, kind):
     fine = grid() / 10
@@ -90,14 +86,12 @@ LAYOUTS = {
 }
 
 
-@quick
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_layouts(tmp_path, name):
     X = LAYOUTS[name](grid())
     assert np.array_equal(read_back(tmp_path, X), np.asarray(X, dtype=float))
 
 
-@quick
 def test_rows_that_lie_badly_in_memory(tmp_path):
     read_only = grid()
     read_only.flags.writeable = False
@@ -108,7 +102,6 @@ def test_rows_that_lie_badly_in_memory(tmp_path):
     assert np.array_equal(read_back(tmp_path, misaligned), grid())
 
 
-@quick
 def test_memory_maps_and_slices_of_them(tmp_path):
     np.save(tmp_path / "x.npy", grid("float32"))
     X = np.load(tmp_path / "x.npy", mmap_mode="r")
@@ -116,7 +109,6 @@ def test_memory_maps_and_slices_of_them(tmp_path):
         assert np.array_equal(read_back(tmp_path, part), part)
 
 
-@quick
 def test_arrays_are_not_copied():
     X = grid("float32")
     for part in (X, X[3:], X[:, 1:4], X[::2]):
@@ -131,7 +123,6 @@ def nothing_wrong_with(X):
     return list(_data.batches(X)[1])
 
 
-@quick
 @pytest.mark.parametrize("X, words", [
     (np.ones((3, 2), complex), "Complex data not supported"),
     (scipy.sparse.csr_matrix(np.ones((3, 2), complex)), "Complex data not supported"),
@@ -151,7 +142,6 @@ def test_refusals(X, words):
         nothing_wrong_with(X)
 
 
-@quick
 def test_missing_values_of_pandas_among_objects(tmp_path):
     pandas = pytest.importorskip("pandas")
     gaps = np.array([1, pandas.NA, 3], dtype=object)
@@ -169,6 +159,7 @@ def test_missing_values_of_pandas_among_objects(tmp_path):
             store.append(pandas.DataFrame({"a": kind}))
 
 
+@slow
 def test_sparse_tensors_are_refused_in_words():
     torch = pytest.importorskip("torch")
     for X in torch.eye(3).to_sparse(), [torch.eye(3).to_sparse()]:
@@ -176,7 +167,6 @@ def test_sparse_tensors_are_refused_in_words():
             nothing_wrong_with(X)
 
 
-@quick
 @pytest.mark.parametrize("dtype", ["u1", "i2"])
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
 def test_missing_values_behind_pieces_of_whole_numbers(tmp_path, dtype, kind):
@@ -192,7 +182,6 @@ def test_missing_values_behind_pieces_of_whole_numbers(tmp_path, dtype, kind):
     assert np.array_equal(store[4:], whole[[0, 2]])
 
 
-@quick
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_values_that_are_not_finite(tmp_path, value):
     X = grid()
@@ -201,7 +190,6 @@ def test_values_that_are_not_finite(tmp_path, value):
         read_back(tmp_path, X)
 
 
-@quick
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "bsr"])
 def test_sparse_matrices(tmp_path, kind):
     X = scipy.sparse.random(300, 80, 0.05, kind, random_state=3)
@@ -217,6 +205,7 @@ def test_sparse_matrices(tmp_path, kind):
     assert (dense.to_csr(5, 50) != X.tocsr()[5:50]).nnz == 0
 
 
+@slow
 def test_some_rows_of_many_entries_take_room_for_these(tmp_path):
     X = scipy.sparse.random(20_000, 300, 0.1, "csr", np.float32, random_state=3).tolil()
     X[7] = np.ones(300, np.float32)  # fuller than others
@@ -232,7 +221,6 @@ def test_some_rows_of_many_entries_take_room_for_these(tmp_path):
         assert most < store.report.nnz  # bytes: an eighth of a copy
 
 
-@quick
 def test_sparse_matrices_out_of_order_and_of_other_types(tmp_path):
     A = scipy.sparse.random(60, 50, 0.2, "csr", random_state=4)
     product = A.T.tocsr() @ A
@@ -251,7 +239,6 @@ def test_sparse_matrices_out_of_order_and_of_other_types(tmp_path):
     assert np.array_equal(read_back(tmp_path, array), A.toarray())
 
 
-@quick
 def test_frames(tmp_path):
     pandas = pytest.importorskip("pandas")
     X = grid()
@@ -275,6 +262,7 @@ def test_frames(tmp_path):
     assert np.array_equal(store.labels[:3], [0, 1, 2])
 
 
+@slow
 def test_datasets_of_files(tmp_path, monkeypatch):
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
     anndata = pytest.importorskip("anndata")
@@ -295,7 +283,6 @@ def test_datasets_of_files(tmp_path, monkeypatch):
         backed.file.close()
 
 
-@quick
 def test_anything_with_a_shape_and_slices(tmp_path, monkeypatch):
     class Rows:
         shape, dtype = (500, 7), np.dtype("i4")
@@ -310,7 +297,6 @@ def test_anything_with_a_shape_and_slices(tmp_path, monkeypatch):
     assert asked == [slice(first, first + 100) for first in range(0, 500, 100)]
 
 
-@quick
 def test_iterators(tmp_path):
     X = grid()
     pieces = [X[:100], X[100:101], X[101:101], np.asfortranarray(X[101:])]
@@ -327,7 +313,6 @@ def test_iterators(tmp_path):
         read_back(tmp_path, iter(pieces), labels=np.zeros(500))
 
 
-@quick
 def test_an_iterator_that_fails_leaves_nothing(tmp_path):
     def rows():
         yield grid()
@@ -356,11 +341,11 @@ class Tensor:
         return self.values.__dlpack_device__()
 
 
-@quick
 def test_tensors(tmp_path):
     assert np.array_equal(read_back(tmp_path, Tensor(grid("float32"))), grid())
 
 
+@slow
 @settings(max_examples=60, deadline=None, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), dtype=st.sampled_from(sorted(STORED)), order=st.sampled_from("CF"),

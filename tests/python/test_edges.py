@@ -7,7 +7,6 @@ from scipy.sparse import csgraph
 
 import nystream
 
-quick = pytest.mark.quick
 pytestmark = pytest.mark.filterwarnings("ignore:the graph has")
 
 
@@ -58,7 +57,6 @@ def same_matrix(ours, theirs):
     assert ours.nnz == theirs.nnz
 
 
-@quick
 @pytest.mark.parametrize("seed, end", [(0, ".txt"), (1, ".csv"), (2, ".mtx"), (3, ".tsv")])
 def test_components_and_paths_are_those_of_csgraph(tmp_path, seed, end):
     nodes = 300
@@ -86,7 +84,6 @@ def test_components_and_paths_are_those_of_csgraph(tmp_path, seed, end):
         assert np.array_equal(np.cumsum(steps), along[1:])
 
 
-@quick
 @pytest.mark.parametrize("seed", [4, 5])
 def test_affinities_add_up(tmp_path, seed):
     ends, weights = random_graph(seed)
@@ -107,7 +104,6 @@ def grid(height=25, width=30):
     return scipy.sparse.csr_matrix((1 + random.random(len(ends)) / 8, ends.T), (node.size,) * 2)
 
 
-@quick
 def test_a_matrix_is_taken_and_given_back(tmp_path):
     half = grid()
     store = nystream.open(tmp_path / "g.nys")
@@ -130,7 +126,6 @@ def test_a_matrix_is_taken_and_given_back(tmp_path):
     assert store.results == ["g", "h"]
 
 
-@quick
 def test_maps_are_those_of_the_matrices(tmp_path):
     half = grid(15, 18)
     whole = half + half.T
@@ -151,7 +146,6 @@ def test_maps_are_those_of_the_matrices(tmp_path):
     assert np.allclose(diffused.part("eigenvalues")[:], 1 - values, atol=1e-6)
 
 
-@quick
 def test_a_graph_of_neighbours_is_a_matrix(store, rows):
     graph = store.graph("near", neighbors=4)
     lists = graph.graph_matrix()
@@ -167,7 +161,6 @@ def test_a_graph_of_neighbours_is_a_matrix(store, rows):
     assert (back.graph_matrix() != both).nnz == 0 and back.report["n"] == 2000
 
 
-@quick
 def test_entries_that_come_more_than_once(tmp_path):
     """The least of lengths counts, as in a file of entries."""
     matrix = scipy.sparse.coo_matrix(([3.0, 1.0, 2.0], ([0, 0, 1], [1, 1, 2])), (3, 3))
@@ -175,7 +168,6 @@ def test_entries_that_come_more_than_once(tmp_path):
     assert graph.report.repeats == 1 and graph.path(0, 2)[1][-1] == 3.0
 
 
-@quick
 def test_messages_name_the_matrix_as_it_was_given(tmp_path):
     """It is in a temporary file while the call runs, of which nobody knows."""
     store = nystream.open(tmp_path / "g.nys")

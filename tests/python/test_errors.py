@@ -10,7 +10,6 @@ import pytest
 import nystream
 from nystream import _errors, _lib
 
-pytestmark = pytest.mark.quick
 SOURCES = Path(__file__).parents[2] / "src"
 # Words of the command line. "--%s" has the name of an option in a message, and is spelled then.
 VERBS = ("import|fit|plan|eval|export|transform|graph|plot|report|info|update|rm|merge|select|"

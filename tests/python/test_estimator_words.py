@@ -16,6 +16,7 @@ from nystream import _estimator  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
+pytestmark = pytest.mark.slow
 NEIGHBORS = {"affinity": "nearest_neighbors"}
 
 

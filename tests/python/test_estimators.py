@@ -30,7 +30,7 @@ from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,
                                  SpectralClustering, SpectralEmbedding)
 from nystream.truncated import TruncatedSVD  # noqa: E402
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 NEIGHBORS = {"affinity": "nearest_neighbors"}
 EMBEDDERS = [KernelPCA(), PCA(), Nystroem(), SpectralEmbedding(), SpectralEmbedding(**NEIGHBORS),
              DiffusionMap(), Isomap(), TruncatedSVD()]
@@ -42,12 +42,14 @@ def ids(estimator):
     return repr(estimator).replace("()", "")
 
 
+@slow
 @checks.all_checks([*EMBEDDERS, *CLUSTERERS, KernelPCA(kernel="linear", approx="nystrom"),
                     KernelPCA(approx="exact"), KernelPCA(kernel="poly")])
 def test_checks_of_scikit_learn(estimator, check):
     checks.run(check, estimator)
 
 
+@slow
 @pytest.mark.parametrize("estimator", EMBEDDERS, ids=ids)
 @pytest.mark.parametrize("check", checks.MORE)
 def test_more_checks_of_scikit_learn(estimator, check):
@@ -60,7 +62,6 @@ def blobs():
     return make_blobs(600, 5, centers=3, random_state=2)
 
 
-@quick
 def test_kernel_pca_is_scikit_learns_where_both_are_exact(blobs):
     X, new = blobs[0][:500], blobs[0][500:]
     for kernel in ({"kernel": "rbf", "gamma": 0.05}, {"kernel": "poly", "gamma": 0.1, "coef0": 2},
@@ -73,7 +74,6 @@ def test_kernel_pca_is_scikit_learns_where_both_are_exact(blobs):
         assert ours.landmarks_ is None and ours.trace_error_ == 0
 
 
-@quick
 def test_errors_of_components_are_those_of_the_embedding():
     X = np.random.default_rng(0).uniform(size=(600, 4))
     ours = KernelPCA(3, gamma=1, n_landmarks=40, random_state=0)
@@ -87,6 +87,7 @@ def test_errors_of_components_are_those_of_the_embedding():
     assert (KernelPCA(3, approx="exact").fit(X).component_errors_ == 0).all()
 
 
+@slow
 def test_accuracy_chooses_landmarks():
     """All components are right to the share, whatever call fits, unless n_landmarks is too few."""
     X = np.random.default_rng(5).random((3000, 6), np.float32)
@@ -108,7 +109,6 @@ def test_accuracy_chooses_landmarks():
     assert refused.value.option == "accuracy"
 
 
-@quick
 def test_pca_is_scikit_learns(blobs):
     X, new = blobs[0][:500], blobs[0][500:]
     theirs = sklearn.decomposition.PCA(svd_solver="full").fit(X)
@@ -131,7 +131,6 @@ def test_pca_is_scikit_learns(blobs):
         PCA(6).fit(X)
 
 
-@quick
 def test_products_of_nystroem_are_the_kernel(blobs):
     X = blobs[0]
     whole = Nystroem(gamma=0.02, n_components=600, random_state=0).fit(X)
@@ -150,7 +149,6 @@ def test_products_of_nystroem_are_the_kernel(blobs):
     assert error[0] < error[1]
 
 
-@quick
 def test_features_of_nystroem_take_one_pass_and_lose_nothing_of_the_projection(blobs):
     X = blobs[0]
     with warnings.catch_warnings():
@@ -165,7 +163,6 @@ def test_features_of_nystroem_take_one_pass_and_lose_nothing_of_the_projection(b
     assert abs(model.trace_error_ - trace) < 1e-9
 
 
-@quick
 def test_warnings_name_what_an_estimator_has(blobs, tmp_path):
     X = blobs[0] * np.where(np.arange(blobs[0].shape[1]) == 1, 1e4, 1)
     with pytest.warns(nystream.NystreamWarning, match="column 1 of X .* 100 %") as seen:
@@ -183,7 +180,6 @@ def test_warnings_name_what_an_estimator_has(blobs, tmp_path):
         store.fit("map", landmarks=9)
 
 
-@quick
 @pytest.mark.parametrize("estimator", [
     KernelPCA(gamma=0.02, random_state=0), DiffusionMap(gamma=0.02, random_state=0),
     SpectralEmbedding(gamma=0.02, random_state=0), Nystroem(gamma=0.02, random_state=0)])
@@ -205,7 +201,6 @@ def test_landmarks_are_points_or_row_numbers(estimator, blobs):
             sklearn.base.clone(estimator).set_params(landmarks=wrong).fit(X)
 
 
-@quick
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "linear", "cosine"])
 def test_the_normalization_of_nystroem_is_what_it_multiplies_by(blobs, kernel):
     X = blobs[0]
@@ -224,7 +219,6 @@ def test_the_normalization_of_nystroem_is_what_it_multiplies_by(blobs, kernel):
     assert not hasattr(clone(model), "normalization_")
 
 
-@quick
 def test_eigenvectors_are_read_from_a_store_that_is_kept(blobs, tmp_path):
     X = blobs[0]
     theirs = sklearn.decomposition.KernelPCA(3, kernel="rbf", gamma=0.05, eigen_solver="dense")
@@ -242,7 +236,6 @@ def test_eigenvectors_are_read_from_a_store_that_is_kept(blobs, tmp_path):
     assert not hasattr(KernelPCA(), "eigenvectors_")
 
 
-@quick
 def test_isomap_is_scikit_learns(blobs):
     X = np.random.default_rng(1).uniform(size=(400, 3))
     theirs = sklearn.manifold.Isomap(n_neighbors=8, n_components=2, eigen_solver="dense").fit(X)
@@ -250,7 +243,6 @@ def test_isomap_is_scikit_learns(blobs):
     same_up_to_signs(ours.embedding_, theirs.embedding_, 1e-5)
 
 
-@quick
 def test_a_diffusion_map_is_its_definition(blobs):
     X = blobs[0][:200]
     ours = DiffusionMap(3, gamma=0.02, t=2, n_landmarks=200).fit(X)
@@ -265,7 +257,6 @@ def test_a_diffusion_map_is_its_definition(blobs):
     same_up_to_signs(walk.embedding_, right[:, ::-1][:, 1:4] * values[::-1][1:4] ** 2, 1e-3)
 
 
-@quick
 def test_a_width_may_be_auto_and_no_other_word(blobs):
     X = blobs[0][:300]
     assert np.array_equal(KernelPCA(gamma="auto", random_state=0).fit_transform(X),
@@ -274,7 +265,6 @@ def test_a_width_may_be_auto_and_no_other_word(blobs):
         KernelPCA(gamma="wide").fit(X)
 
 
-@quick
 @pytest.mark.parametrize("options", [{}, NEIGHBORS], ids=["rbf", "neighbors"])
 def test_clusters_are_found_and_predicted(blobs, options):
     X, y = blobs
@@ -285,7 +275,6 @@ def test_clusters_are_found_and_predicted(blobs, options):
     assert ours.cluster_centers_.shape == (3, 2)
 
 
-@quick
 def test_eigenvectors_that_place_nothing_are_left_out():
     X = np.zeros((40, 3))
     X[:14] = np.random.RandomState(1).uniform(size=(14, 3))
@@ -293,7 +282,6 @@ def test_eigenvectors_that_place_nothing_are_left_out():
     assert ours.cluster_centers_.shape[1] < 7 and ours.predict(X).shape == (40,)
 
 
-@quick
 @pytest.mark.parametrize("estimator", EMBEDDERS, ids=ids)
 def test_fit_transform_and_pickles_agree(estimator, blobs):
     X, new = blobs[0][:250], blobs[0][250:300]
@@ -314,13 +302,13 @@ def test_fit_transform_and_pickles_agree(estimator, blobs):
     assert single.transform(new.astype("float32")).dtype == np.float32
 
 
-@quick
 def test_a_pickle_is_the_model_and_not_the_data():
     X = np.random.default_rng(0).normal(size=(20_000, 30)).astype("float32")
     fitted = KernelPCA(5, n_landmarks=50).fit(X)
     assert len(pickle.dumps(fitted)) < 50 * (30 + 5) * 8 + 20_000 < X.nbytes / 50
 
 
+@slow
 @pytest.mark.parametrize("estimator", [*EMBEDDERS, *CLUSTERERS], ids=ids)
 def test_nothing_stays_on_disk(estimator, blobs, folders):
     fitted = clone(estimator).set_params(random_state=0).fit(blobs[0])
@@ -328,7 +316,6 @@ def test_nothing_stays_on_disk(estimator, blobs, folders):
     assert folders() == [] and type(copy) is type(fitted)
 
 
-@quick
 def test_rows_that_no_landmark_reaches_have_no_coordinates(blobs):
     X = blobs[0]
     ours = DiffusionMap(2, gamma=0.02, n_landmarks=200).fit(X)
@@ -340,7 +327,6 @@ def test_rows_that_no_landmark_reaches_have_no_coordinates(blobs):
         ours.transform(np.full((2, X.shape[1]), 1e4, X.dtype))
 
 
-@quick
 @pytest.mark.parametrize("estimator", [DiffusionMap, SpectralEmbedding])
 def test_fits_leave_rows_that_no_landmark_reaches_without_coordinates(estimator, blobs):
     X = np.vstack([blobs[0], np.full((1, 5), 1e4)])
@@ -350,7 +336,6 @@ def test_fits_leave_rows_that_no_landmark_reaches_without_coordinates(estimator,
     assert np.isnan(places[600]).all() and np.isfinite(places[:600]).all()
 
 
-@quick
 def test_seeds(blobs):
     X = blobs[0]
 
@@ -364,7 +349,6 @@ def test_seeds(blobs):
     assert places(None)[0] != places(None)[0]
 
 
-@quick
 def test_threads_that_n_jobs_means(monkeypatch):
     monkeypatch.setattr(_estimator.os, "sched_getaffinity", lambda _pid: set(range(8)))
     assert [_estimator.count_threads(n) for n in (None, 1, 5, -1, -2, -20)] == [None, 1, 5, 8, 7, 1]
@@ -372,7 +356,6 @@ def test_threads_that_n_jobs_means(monkeypatch):
         _estimator.count_threads(0)
 
 
-@quick
 @pytest.mark.parametrize("values, words", [
     (np.full((9, 2), np.nan), "NaN"), (np.full((9, 2), np.inf), "infinity"),
     (np.full((9, 2), 1e200), "infinity or a value too large"), (np.ones((1, 2)), "1 sample"),
@@ -384,7 +367,6 @@ def test_refusals(values, words):
             estimator.fit(values)
 
 
-@quick
 def test_wrong_parameters(blobs):
     X = blobs[0]
     with pytest.raises(ValueError, match="precomputed"):
@@ -401,6 +383,7 @@ def test_wrong_parameters(blobs):
     assert isinstance(failure.value, MemoryError) and failure.value.needed > 25 << 20
 
 
+@slow
 def test_a_grid_search_over_a_pipeline():
     X, y = load_digits(return_X_y=True)
     pipeline = make_pipeline(KernelPCA(30, n_landmarks=300, random_state=0),
@@ -416,7 +399,6 @@ def test_a_grid_search_over_a_pipeline():
 # ---- stores, and rows that are streamed ----------------------------------------------------------
 
 
-@quick
 def test_a_store_is_fitted_in_place(store, rows):
     fitted = KernelPCA(3, n_landmarks=50, name="mine", random_state=0)
     places = fitted.fit_transform(store)
@@ -432,7 +414,6 @@ def test_a_store_is_fitted_in_place(store, rows):
     assert np.allclose(PCA().fit(store).mean_, rows.mean(axis=0))
 
 
-@quick
 def test_a_named_store_goes_on_and_refuses_other_rows(tmp_path, rows):
     made = KernelPCA(store=tmp_path / "s.nys", name="a", n_landmarks=30, random_state=0)
     places = made.fit_transform(rows)
@@ -459,6 +440,7 @@ class Presser:
             os.kill(os.getpid(), signal.SIGINT)
 
 
+@slow
 def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
     X = np.random.default_rng(1).normal(size=(60_000, 32)).astype("float32")
     options = dict(n_components=4, n_landmarks=900, selection="uniform", gamma=0.02,
@@ -507,6 +489,7 @@ def hold_import_until_ctrl_c(monkeypatch):
     monkeypatch.setattr(_work.Interrupts, "_interrupt", interrupt_and_tell)
 
 
+@slow
 def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatch):
     hold_import_until_ctrl_c(monkeypatch)
     X = np.random.default_rng(1).normal(size=(600_000, 64)).astype("float32")
@@ -522,6 +505,7 @@ def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatc
     assert len(nystream.open(tmp_path / "s.nys")) == len(X)
 
 
+@slow
 def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
     monkeypatch.setattr(_batch, "SLICE_BYTES", 100 * 6 * 8)
@@ -553,7 +537,6 @@ def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
     assert not _estimator.is_streamed(rows.tolist())
 
 
-@quick
 def test_bytes_stay_bytes(tmp_path):
     X = np.random.default_rng(0).integers(0, 255, (300, 9)).astype("uint8")
     fitted = KernelPCA(store=tmp_path / "s.nys", n_landmarks=30).fit(X)
@@ -561,7 +544,6 @@ def test_bytes_stay_bytes(tmp_path):
     assert fitted.transform(X).dtype == np.float32
 
 
-@quick
 def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkeypatch):
     """The library finds what scikit-learn's check would, in the pass that it makes anyway."""
     monkeypatch.setattr(_estimator, "check_array", None)

@@ -9,11 +9,9 @@ import scipy.sparse
 import nystream
 from genes import variable
 
-quick = pytest.mark.quick
 COARSE = {"map": "pca", "approx": "nystrom", "landmarks": 20}  # it is the choice that matters
 
 
-@quick
 def test_columns_are_given_as_an_array(store, rows):
     columns = np.array([4, 1, 2])
     result = store.fit("few", features=columns, **COARSE)
@@ -32,7 +30,6 @@ def test_columns_are_given_as_an_array(store, rows):
     assert np.array_equal(result.transform(changed), result.transform(rows[:10]))
 
 
-@quick
 def test_columns_are_given_by_their_names(tmp_path, rows):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows, columns=[f"gene {at}" for at in range(6)])
@@ -52,7 +49,6 @@ def test_columns_are_given_by_their_names(tmp_path, rows):
         nystream.plan(frame.to_numpy(), features=["gene 1"], **COARSE)
 
 
-@quick
 def test_a_rule_is_a_text(store, rows):
     result = store.fit("most", features="variance:2", **COARSE)
     assert np.array_equal(result.features, np.sort(np.argsort(-rows.var(axis=0))[:2]))
@@ -63,7 +59,6 @@ def test_a_rule_is_a_text(store, rows):
         store.fit("all", **COARSE).features
 
 
-@quick
 @pytest.mark.parametrize("features", [
     [0.5, 1], [[1, 2]], [6], [-1], 2, ["a", "b"], [2, 2], "variable:7", "variable:2",
     np.zeros(6, bool), [True, False, True], np.ones(7, bool), np.ones((6, 1), bool)], ids=range(13))
@@ -74,6 +69,7 @@ def test_columns_that_are_none(store, features):
         nystream.embed(store[:], features=features, **COARSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pbmc3k", "pbmc_covid"])
 def test_variable_genes_are_those_of_scanpy(tmp_path, name):
     h5py = pytest.importorskip("h5py")

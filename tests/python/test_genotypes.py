@@ -7,7 +7,7 @@ import pytest
 
 import nystream
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 CODES = np.array([3, 2, 0, 1], dtype=np.uint8)  # 0, 1, 2 first alleles have these, and none
 MISSING = 3
 
@@ -79,7 +79,8 @@ def fitted(tmp_path, counts, components=6, *options):
     return store
 
 
-@pytest.mark.parametrize("n, d", [(300, 2500), (2500, 300), pytest.param(600, 600, marks=quick)])
+@pytest.mark.parametrize("n, d", [pytest.param(300, 2500, marks=slow),
+                                  pytest.param(2500, 300, marks=slow), (600, 600)])
 def test_components_are_those_of_the_scaled_genotypes(tmp_path, n, d):
     counts, _ = cohort(np.random.default_rng(n), n, d, fst=0.1)
     counts[:, 5] = 0
@@ -94,7 +95,6 @@ def test_components_are_those_of_the_scaled_genotypes(tmp_path, n, d):
     assert np.isclose(found.report["trace"], (s ** 2).sum(), rtol=1e-6)
 
 
-@quick
 def test_points_are_the_counts_of_the_file_in_any_order(tmp_path):
     counts = np.random.default_rng(13).integers(0, 4, (1501, 2001)).astype(np.uint8)
     run("import", tmp_path / "g.nys", write_bed(tmp_path / "g", counts), "--shuffle", "-q")
@@ -104,6 +104,7 @@ def test_points_are_the_counts_of_the_file_in_any_order(tmp_path):
     assert np.array_equal(nystream.open(tmp_path / "g.nys").points[:], counts[source])
 
 
+@slow
 def test_noise_is_told_and_not_waited_for(tmp_path):
     counts, _ = cohort(np.random.default_rng(1), 800, 6000)
     store = fitted(tmp_path, counts, 10)
@@ -117,6 +118,7 @@ def test_noise_is_told_and_not_waited_for(tmp_path):
     assert np.allclose(report["eigenvalues"][3:], values[3:], rtol=0.05)
 
 
+@slow
 def test_new_samples_shrink_as_much_as_is_told(tmp_path):
     rng = np.random.default_rng(2)
     counts, which = cohort(rng, 1200, 4000, fst=0.03, missing=0)
@@ -131,7 +133,7 @@ def test_new_samples_shrink_as_much_as_is_told(tmp_path):
     assert told.max() < 0.99
 
 
-@pytest.mark.parametrize("precision", [pytest.param("f32", marks=quick), "f64"])
+@pytest.mark.parametrize("precision", ["f32", pytest.param("f64", marks=slow)])
 def test_missing_genotypes_are_made_up_for_by_least_squares(tmp_path, precision):
     rng = np.random.default_rng(3)
     counts, _ = cohort(rng, 500, 1500, fst=0.1)
@@ -155,7 +157,6 @@ def test_missing_genotypes_are_made_up_for_by_least_squares(tmp_path, precision)
                        atol=1e-4 * np.abs(placed).max())
 
 
-@quick
 def test_kernels_take_what_is_missing_as_the_mean(tmp_path):
     counts, _ = cohort(np.random.default_rng(4), 200, 300)
     store = imported(tmp_path, counts)
@@ -177,7 +178,6 @@ def test_kernels_take_what_is_missing_as_the_mean(tmp_path):
         assert np.allclose(report["eigenvalues"], values, rtol=1e-6)
 
 
-@quick
 def test_rows_that_are_appended_count_the_same_alleles(tmp_path):
     rng = np.random.default_rng(5)
     counts, _ = cohort(rng, 300, 400)
@@ -189,7 +189,6 @@ def test_rows_that_are_appended_count_the_same_alleles(tmp_path):
     assert np.array_equal(store.points[:], counts)
 
 
-@quick
 def test_alleles_that_the_other_strand_has_too_are_told(tmp_path):
     pairs = [(a, b) for a in "ACGT" for b in "ACGT" if a != b]
     counts, _ = cohort(np.random.default_rng(12), 40, len(pairs))
@@ -203,7 +202,6 @@ def test_alleles_that_the_other_strand_has_too_are_told(tmp_path):
     assert "4 of them are A/T or C/G" in said
 
 
-@quick
 @pytest.mark.parametrize("rule", ["maf:0.2", "missing:0.03"])
 def test_variants_are_chosen(tmp_path, rule):
     counts, _ = cohort(np.random.default_rng(6), 300, 500)
@@ -216,6 +214,7 @@ def test_variants_are_chosen(tmp_path, rule):
     assert np.allclose(result.report["eigenvalues"], values, rtol=1e-3)
 
 
+@slow
 @pytest.mark.parametrize("d, options", [(200, []), (1500, []), (200, ["--features", "maf:0.2"]),
                                         (200, ["--features", "missing:0.03"])])
 def test_shards_count_the_alleles_of_all_samples(tmp_path, d, options):
@@ -236,7 +235,6 @@ def test_shards_count_the_alleles_of_all_samples(tmp_path, d, options):
     assert np.allclose(told[0]["component_shrinkage"], told[1]["component_shrinkage"], rtol=1e-3)
 
 
-@quick
 def test_tables_are_written_as_plink_writes_them(tmp_path):
     counts, _ = cohort(np.random.default_rng(7), 120, 300)
     store = fitted(tmp_path, counts, 2)
@@ -257,7 +255,6 @@ def test_tables_are_written_as_plink_writes_them(tmp_path):
                        store.result("map").report["eigenvalues"])
 
 
-@quick
 def test_new_rows_in_memory_are_genotypes_too(tmp_path):
     counts, _ = cohort(np.random.default_rng(8), 150, 200)
     store = fitted(tmp_path, counts, 2)
@@ -271,7 +268,6 @@ def test_new_rows_in_memory_are_genotypes_too(tmp_path):
             store.result("map").transform(numbers)
 
 
-@quick
 def test_axes_over_landmarks_take_what_is_missing_as_the_mean(tmp_path):
     counts, _ = cohort(np.random.default_rng(9), 60, 90, fst=0.2)
     axes = fit(imported(tmp_path, counts), "--kernel", "linear", "--approx", "exact", "--precision",
@@ -280,7 +276,6 @@ def test_axes_over_landmarks_take_what_is_missing_as_the_mean(tmp_path):
     assert np.allclose(np.abs((axes * v).sum(axis=0)) / np.linalg.norm(axes, axis=0), 1)
 
 
-@quick
 @pytest.mark.parametrize("smooth", ["", "-smooth"])
 def test_what_is_missing_is_no_value(tmp_path, smooth):
     counts, _ = cohort(np.random.default_rng(10), 120, 80, missing=0.2)

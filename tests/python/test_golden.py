@@ -9,7 +9,6 @@ from conftest import ROOT
 
 from nystream import Sums
 
-quick = pytest.mark.quick
 KINDS = ["kpca", "laplacian", "f64", "linear", "sparse", "result"]
 
 
@@ -38,7 +37,6 @@ def sums_of_today(golden, kind, known):
     return Sums(landmarks, components=2, **known["options"]), rows
 
 
-@quick
 @pytest.mark.parametrize("kind", KINDS)
 def test_sums_of_1_1_are_loaded_solved_and_merged(golden, kind):
     known = json.loads((golden / "sums/values.json").read_text())[kind]
@@ -58,7 +56,6 @@ def test_sums_of_1_1_are_loaded_solved_and_merged(golden, kind):
         np.testing.assert_allclose(values, times * np.array(known["eigenvalues"]), rtol=1e-5)
 
 
-@quick
 def test_sums_of_1_1_refuse_other_landmarks(golden):
     old = Sums.from_bytes((golden / "sums/kpca.sums").read_bytes())
     other = Sums(np.arange(30, dtype=np.int16).reshape(10, 3), gamma=1e-5, components=2)

@@ -13,6 +13,7 @@ import pytest
 
 import nystream
 
+pytestmark = pytest.mark.slow
 GUIDE = Path(__file__).resolve().parents[2] / "src" / "guide"
 PAGES = sorted(page for page in GUIDE.glob("*.md") if ">>> " in page.read_text(encoding="utf-8"))
 

@@ -20,7 +20,6 @@ def first_names():
     return dict(re.findall(r"^(\w+) {2,}(\S.*)$", nystream.__doc__, flags=re.MULTILINE))
 
 
-@pytest.mark.quick
 def test_the_package_says_where_to_start():
     names = first_names()
     assert list(names) == ["embed", "KernelPCA", "open", "Store", "Result", "Model", "plan", "tl"]
@@ -34,6 +33,7 @@ def test_the_package_says_where_to_start():
         assert hasattr(nystream.tl, module)
 
 
+@pytest.mark.slow
 def test_help_shows_it_on_the_first_page():
     page = pydoc.plain(pydoc.render_doc(nystream)).splitlines()[:40]
     assert all(any(line.strip().startswith(name) for line in page) for name in first_names())
@@ -44,7 +44,6 @@ def in_one_line(text):
     return " ".join(text.replace("`", "").split())
 
 
-@pytest.mark.quick
 def test_memory_is_defined_by_the_same_words_everywhere():
     words = ("bounds what nystream itself uses: Python, your own arrays and the pages of files "
              "that you map are not counted")
@@ -73,6 +72,7 @@ except ImportError as error:
 """
 
 
+@pytest.mark.slow
 def test_help_needs_no_scikit_learn():
     path = str(ROOT / "src" / "python")
     ran = subprocess.run([sys.executable, "-c", CODE], env={**os.environ, "PYTHONPATH": path},

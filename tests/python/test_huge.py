@@ -8,6 +8,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel  # noqa: E402
 
 import nystream  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 def rows(value, dtype, place=np.s_[77, 1], shift=0.0):
     """300 rows, one of which has the value; which others there are."""

@@ -19,15 +19,17 @@ from nystream import incremental  # noqa: E402
 from nystream.estimators import KernelPCA  # noqa: E402
 from nystream.incremental import IncrementalKernelPCA  # noqa: E402
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
+@slow
 @checks.all_checks([IncrementalKernelPCA(), IncrementalKernelPCA(kernel="linear"),
                     IncrementalKernelPCA(batch_size=7, n_landmarks=5)])
 def test_checks_of_scikit_learn(estimator, check):
     checks.run(check, estimator)
 
 
+@slow
 @pytest.mark.parametrize("check", checks.MORE)
 def test_more_checks_of_scikit_learn(check):
     check = getattr(checks.estimator_checks, check)
@@ -48,7 +50,6 @@ def agree(ours, theirs, X, most=1e-6):
     assert abs(ours.trace_error_ - theirs.trace_error_) <= most
 
 
-@quick
 @pytest.mark.parametrize("options", [
     {}, {"kernel": "laplacian"}, {"kernel": "poly", "degree": 2}, {"kernel": "cosine"},
     {"gamma": 0.02, "selection": "uniform"}, {"selection": "greedy"},
@@ -65,7 +66,6 @@ def test_it_is_kernel_pca_over_the_same_landmarks(X, options):
     agree(ours, theirs, X)
 
 
-@quick
 def test_the_first_batch_chooses_as_kernel_pca_does(X):
     first = IncrementalKernelPCA(3, n_landmarks=60, random_state=0).partial_fit(X)
     assert first.gamma_ == KernelPCA(3, n_landmarks=60, random_state=0).fit(X).gamma_
@@ -81,7 +81,6 @@ def test_the_first_batch_chooses_as_kernel_pca_does(X):
         IncrementalKernelPCA(batch_size=1).fit(X)
 
 
-@quick
 def test_fit_begins_anew_in_batches(X, tmp_path):
     landmarks = X[:50]
     ours = IncrementalKernelPCA(3, gamma=0.02, landmarks=landmarks, batch_size=200)
@@ -97,7 +96,6 @@ def test_fit_begins_anew_in_batches(X, tmp_path):
     assert np.allclose(clone(ours).fit_transform(X), whole.transform(X), atol=1e-6)
 
 
-@quick
 def test_what_comes_is_in_the_next_transform(X):
     ours = IncrementalKernelPCA(2, gamma=0.02, landmarks=X[:50]).partial_fit(X[:300])
     before = ours.eigenvalues_
@@ -110,7 +108,6 @@ def test_what_comes_is_in_the_next_transform(X):
     assert ours.n_samples_seen_ == 1500
 
 
-@quick
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 def test_types(dtype):
     X = np.random.default_rng(2).integers(0, 90, (400, 5)).astype(dtype)
@@ -122,7 +119,6 @@ def test_types(dtype):
     assert np.abs(places - theirs.transform(X)).max() <= 1e-5 * np.abs(places).max()
 
 
-@quick
 def test_sparse_rows():
     X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
     ours = IncrementalKernelPCA(3, kernel="cosine", n_landmarks=50, random_state=0)
@@ -132,7 +128,6 @@ def test_sparse_rows():
     agree(ours, theirs, X)
 
 
-@quick
 def test_pickles_go_on(X):
     half = pickle.loads(pickle.dumps(
         IncrementalKernelPCA(2, n_landmarks=50, random_state=0).partial_fit(X[:300])))
@@ -142,13 +137,13 @@ def test_pickles_go_on(X):
     assert np.array_equal(whole.transform(X), half.transform(X))
 
 
+@slow
 def test_pipelines_and_names(X):
     made = make_pipeline(StandardScaler(), IncrementalKernelPCA(3, random_state=0)).fit(X)
     assert list(made[-1].get_feature_names_out()) == [f"incrementalkernelpca{k}" for k in range(3)]
     assert made.transform(X[:4]).shape == (4, 3)
 
 
-@quick
 def test_rows_that_are_refused_change_nothing(X):
     ours = IncrementalKernelPCA(2, n_landmarks=50, random_state=0)
     with pytest.raises(NotFittedError):
@@ -165,6 +160,7 @@ def test_rows_that_are_refused_change_nothing(X):
     assert ours.n_samples_seen_ == 900 and np.array_equal(ours.transform(X[:9]), places)
 
 
+@slow
 def test_batches_of_wide_sparse_rows_go_by_their_entries(tmp_path):
     X = scipy.sparse.random(900, 60_000, 2e-4, "csr", np.float32, random_state=0)
     store = nystream.open(tmp_path / "s.nys")
@@ -176,6 +172,7 @@ def test_batches_of_wide_sparse_rows_go_by_their_entries(tmp_path):
         assert ours.report_.parts == 1
 
 
+@slow
 def test_the_first_batch_has_landmarks_to_choose_from(monkeypatch, X):
     monkeypatch.setattr(incremental, "BATCH_BYTES", 8 * 5 * 20)  # 20 rows
     ours = IncrementalKernelPCA(n_landmarks=50, random_state=0).fit(X)
@@ -189,7 +186,6 @@ def test_the_first_batch_has_landmarks_to_choose_from(monkeypatch, X):
         assert len(clone(ours).fit(X[:40]).landmarks_) == 40
 
 
-@quick
 @pytest.mark.parametrize("changed", [{"n_components": 3}, {"gamma": 0.2}, {"kernel": "laplacian"}])
 def test_parameters_of_batches_before_cannot_change(X, changed):
     made = IncrementalKernelPCA(gamma=0.1, n_landmarks=40, random_state=0).partial_fit(X[:450])

@@ -11,7 +11,7 @@ import nystream
 
 anndata = pytest.importorskip("anndata")
 pandas = pytest.importorskip("pandas")
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 PREPARED = {"rows": "total:10000", "values": "log1p"}
 
@@ -49,7 +49,6 @@ def same_partition(ours, theirs):
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "backed"])
-@quick
 def test_counts_are_prepared_as_they_are_read(tmp_path, kind):
     adata = make_cells()
     if kind == "dense":
@@ -68,7 +67,6 @@ def test_counts_are_prepared_as_they_are_read(tmp_path, kind):
     assert PREPARED.items() <= data.uns["pca"]["params"].items()
 
 
-@quick
 def test_genes_that_count(tmp_path):
     adata = make_cells()
     nystream.tl.pca(adata, 5, features="variable:40", **PREPARED)
@@ -90,7 +88,6 @@ def test_genes_that_count(tmp_path):
         nystream.tl.pca(adata, 5, features="variable:40", use_highly_variable=True)
 
 
-@quick
 @pytest.mark.parametrize("kind", ["sparse", "dense", "wide", "backed"])
 def test_cells_are_divided_by_sums_over_all_genes(tmp_path, kind):
     """The genes that are marked as variable have another share of each cell."""
@@ -114,7 +111,6 @@ def test_cells_are_divided_by_sums_over_all_genes(tmp_path, kind):
         nystream.tl.pca(data, 31, **PREPARED)
 
 
-@quick
 def test_preparation_of_rows_that_are_not_counts():
     adata = make_cells()
     with pytest.warns(nystream.NystreamWarning, match="principal components"):
@@ -130,6 +126,7 @@ def test_preparation_of_rows_that_are_not_counts():
 # ---- clusters ----------------------------------------------------------------------------------
 
 
+@slow
 def test_clusters_are_those_of_the_estimator(tmp_path):
     adata = make_cells()
     nystream.tl.pca(adata, 10, **PREPARED)
@@ -149,6 +146,7 @@ def test_clusters_are_those_of_the_estimator(tmp_path):
     adata.write_h5ad(tmp_path / "kept.h5ad")
 
 
+@slow
 @pytest.mark.parametrize("function, key", [("pca", "X_pca"), ("diffmap", "X_diffmap")])
 def test_clusters_are_those_of_a_result(tmp_path, function, key):
     adata = make_cells(d=40)
@@ -164,7 +162,6 @@ def test_clusters_are_those_of_a_result(tmp_path, function, key):
     assert same_partition(adata.obs["mine"], result.clusters[:])
 
 
-@quick
 def test_components_of_many_genes_are_not_scaled_to_length_1():
     adata = make_cells(60)
     adata.X = adata.X.toarray()
@@ -176,7 +173,6 @@ def test_components_of_many_genes_are_not_scaled_to_length_1():
     assert list(adata.obs["of X_pca"]) == list(adata.obs["of copy"])
 
 
-@quick
 def test_clusters_of_any_embedding_and_refusals():
     adata = make_cells(60)
     with pytest.raises(ValueError, match="has none of X_spectral, .*nothing"):
@@ -196,7 +192,6 @@ def test_clusters_of_any_embedding_and_refusals():
         nystream.tl.clusters(adata, clusters=3)
 
 
-@quick
 def test_clusters_of_a_map_of_earlier_components():
     adata = make_cells()
     nystream.tl.pca(adata, 10, **PREPARED)
@@ -225,7 +220,6 @@ def reference():
 
 
 @pytest.mark.parametrize("kind", ["memory", "files"])
-@quick
 def test_cells_of_the_reference_are_where_they_were(tmp_path, reference, kind):
     again, ref = make_cells(), reference
     if kind == "files":
@@ -240,7 +234,6 @@ def test_cells_of_the_reference_are_where_they_were(tmp_path, reference, kind):
         assert list(again.obs[name].cat.categories) == list(ref.obs[name].cat.categories)
 
 
-@quick
 def test_new_cells_with_genes_in_another_order(reference):
     new = make_cells(90, seed=8)
     order = np.random.default_rng(1).permutation(120)
@@ -258,7 +251,6 @@ def test_new_cells_with_genes_in_another_order(reference):
         nystream.tl.ingest(more, reference)
 
 
-@quick
 def test_highly_variable_genes_alone_are_needed(tmp_path, recwarn):
     ref, new = make_cells(), make_cells(90, seed=8)
     ref.var["highly_variable"] = np.arange(120) % 2 == 0
@@ -278,7 +270,6 @@ def test_highly_variable_genes_alone_are_needed(tmp_path, recwarn):
     assert np.array_equal(few.obsm["X_pca"], made.obsm["X_pca"])
 
 
-@quick
 def test_a_model_is_about_as_large_as_its_numbers(tmp_path, reference):
     image = reference.uns["spectral"]["model"]["image"]
     assert image.dtype == np.uint8 and image.nbytes < 4 * 100 * (8 + 2) * 3
@@ -288,7 +279,6 @@ def test_a_model_is_about_as_large_as_its_numbers(tmp_path, reference):
     assert np.array_equal(again.uns["spectral"]["model"]["image"], image)
 
 
-@quick
 def test_references_without_models(reference):
     new = make_cells(30, seed=8)
     with pytest.raises(ValueError, match="adata_ref.uns keeps no model; call nystream.tl.pca"):
@@ -311,6 +301,7 @@ def test_references_without_models(reference):
     assert np.allclose(new.obsm["X_spectral"], ours.obsm["X_spectral"][:30], atol=1e-5)
 
 
+@slow
 @pytest.mark.parametrize("components", [6, 5])
 def test_clusters_of_an_earlier_embedding(tmp_path, components):
     cells, new = make_cells(), make_cells(30, seed=8)
@@ -325,7 +316,6 @@ def test_clusters_of_an_earlier_embedding(tmp_path, components):
     nystream.tl.ingest(new, cells, obs=[])
 
 
-@quick
 def test_clusters_that_were_renamed_or_merged(tmp_path, reference):
     new = make_cells(90, seed=8)
     nystream.tl.ingest(new, reference)
@@ -350,6 +340,7 @@ def test_clusters_that_were_renamed_or_merged(tmp_path, reference):
     assert list(new.obs["clusters"]) == list(number)
 
 
+@slow
 def test_real_cells():
     """Held-out cells of pbmc3k get the types that experts gave them."""
     file = Path(os.environ.get("NYSTREAM_DATA") or "/nowhere") / "pbmc3k" / "pbmc3k.h5ad"

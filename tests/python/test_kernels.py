@@ -14,7 +14,7 @@ from nystream.estimators import (DiffusionMap, KernelPCA, Nystroem,  # noqa: E40
                                  SpectralClustering, SpectralEmbedding)
 from nystream.incremental import IncrementalKernelPCA  # noqa: E402
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 LENGTH = 3.0
 GAMMA = 1 / (2 * LENGTH**2)
 SHAPES = [("matern", {"nu": nu}, Matern(LENGTH, nu=nu)) for nu in (0.5, 1.5, 2.5)]
@@ -29,7 +29,6 @@ def rows():
     return np.random.default_rng(3).normal(size=(400, 6))
 
 
-@quick
 @each
 def test_kernel_pca_is_that_of_the_matrix_of_scikit_learn(rows, kernel, shape, theirs):
     X, new = rows[:300], rows[300:]
@@ -41,7 +40,6 @@ def test_kernel_pca_is_that_of_the_matrix_of_scikit_learn(rows, kernel, shape, t
     assert np.allclose(single.eigenvalues_, dense.eigenvalues_, rtol=1e-6)
 
 
-@quick
 @each
 def test_products_of_nystroem_are_the_kernel(rows, kernel, shape, theirs):
     fitted = Nystroem(kernel, gamma=GAMMA, kernel_params=shape, n_components=60).fit(rows)
@@ -51,6 +49,7 @@ def test_products_of_nystroem_are_the_kernel(rows, kernel, shape, theirs):
     assert np.abs(K @ fitted.normalization_ - places).max() <= 1e-6 * np.abs(places).max()
 
 
+@slow
 def test_nu_is_a_parameter_of_its_own(rows):
     by_name = KernelPCA(3, kernel="matern", nu=0.5, random_state=0).fit(rows)
     others = {"kernel_params": {"nu": 0.5}, "nu": 2.5}  # the more special says
@@ -64,7 +63,6 @@ def test_nu_is_a_parameter_of_its_own(rows):
     assert smooth.gamma_ == KernelPCA(3, random_state=0).fit(rows).gamma_  # that of rbf
 
 
-@quick
 @pytest.mark.parametrize("wrong, option", [
     ({"kernel": "matern", "nu": 1}, "nu"), ({"kernel": "matern", "nu": None}, "nu"),
     ({"kernel_params": {"nu": 1.5}}, "nu"),
@@ -76,7 +74,6 @@ def test_parameters_of_other_kernels_are_refused(rows, wrong, option):
         KernelPCA(**wrong).fit(rows)
 
 
-@quick
 def test_batches_are_summed_up(rows):
     options = {"kernel": "rational_quadratic", "kernel_params": {"alpha": 2}, "random_state": 0}
     batches = IncrementalKernelPCA(3, n_landmarks=40, batch_size=100, **options).fit(rows)
@@ -86,6 +83,7 @@ def test_batches_are_summed_up(rows):
         batches.set_params(kernel_params={"alpha": 3}).partial_fit(rows)
 
 
+@slow
 def test_other_maps_take_them(rows):
     alpha = {"kernel_params": {"alpha": 2}, "random_state": 0}
     other = {"kernel_params": {"alpha": 20}, "random_state": 0}
@@ -97,7 +95,6 @@ def test_other_maps_take_them(rows):
             assert not np.allclose(fits[0].eigenvalues_, fits[1].eigenvalues_, rtol=1e-3)
 
 
-@quick
 @each
 def test_models_and_updates_keep_the_shape(rows, tmp_path, kernel, shape, theirs):
     name = kernel.replace("_", "-")
@@ -123,6 +120,7 @@ def test_models_and_updates_keep_the_shape(rows, tmp_path, kernel, shape, theirs
     assert np.allclose(placed, fitted.embedding[:], atol=1e-4 * np.abs(placed).max())
 
 
+@slow
 @each
 def test_sparse_rows_have_the_values_of_dense_ones(kernel, shape, theirs):
     X = scipy.sparse.random(300, 40, 0.1, random_state=1, format="csr")

@@ -4,10 +4,9 @@ import pytest
 
 import nystream
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
-@quick
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_neighbors_of_new_rows(store, rows, metric):
     graph = store.graph("near", neighbors=4, metric=metric)
@@ -30,6 +29,7 @@ def test_neighbors_of_new_rows(store, rows, metric):
     assert np.array_equal(indices[:, 0], np.arange(50, 60)) and not distances.any()
 
 
+@slow
 def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(3000, 40)).astype(np.float32)
@@ -51,6 +51,7 @@ def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
             graph.kneighbors(new, recall=recall)
 
 
+@slow
 @pytest.mark.parametrize("columns", [3, 8])
 def test_many_new_rows_go_in_lots(tmp_path, columns):
     rng = np.random.default_rng(4)
@@ -65,7 +66,6 @@ def test_many_new_rows_go_in_lots(tmp_path, columns):
         assert np.array_equal(near, np.concatenate([lot[1] for lot in lots]))
 
 
-@quick
 def test_neighbors_that_cannot_be(store, result, rows):
     with pytest.raises(nystream.UsageError, match="'map' has no graph"):
         result.kneighbors(rows[:3], 2)
@@ -83,6 +83,7 @@ def test_neighbors_that_cannot_be(store, result, rows):
         graph.kneighbors(far, 2)
 
 
+@slow
 def test_rows_of_thin_cells_have_whole_lists(tmp_path):
     """Codes are sorted into cells, some of which have fewer points than neighbours are wanted."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,6 @@ from conftest import need_hdf5_reader
 import nystream
 from nystream import _batch
 
-pytestmark = pytest.mark.quick
 WORDS = ["cat", "dog", "cat", None, "emu", "dog"]
 NONE = np.nan
 

@@ -16,12 +16,11 @@ from nystream import _lib
 from nystream._context import Context
 from nystream._options import spell_value
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ROOT / "include" / "nystream.h"
 
 
-@quick
 def test_the_version_is_the_librarys():
     text = HEADER.read_text(encoding="utf-8")
     number = [text.split(f"NY_VERSION_{part} ")[1].split()[0] for part in
@@ -32,12 +31,12 @@ def test_the_version_is_the_librarys():
     assert _lib.lib.ny_version().decode() == nystream.__version__
 
 
-@quick
 def test_the_sources_are_for_python_3_9():
     for file in Path(nystream.__file__).parent.glob("*.py"):
         ast.parse(file.read_text(encoding="utf-8"), str(file), feature_version=(3, 9))
 
 
+@slow
 @pytest.mark.parametrize("library, words", [
     ("/nowhere/libnystream.so", "cannot be loaded"),
     ("libc.so.6", "older than the Python package")])
@@ -55,7 +54,6 @@ STRUCTS = {"ny_error": _lib.CError, "ny_progress": _lib.CProgress,
            "ny_neighbors_room": _lib.CNeighborsRoom, "ny_dense_room": _lib.CDenseRoom}
 
 
-@quick
 def test_structs_are_those_of_the_header(tmp_path):
     lines = []
     for name, struct in STRUCTS.items():
@@ -75,7 +73,6 @@ def test_structs_are_those_of_the_header(tmp_path):
     assert found.stdout.split("\n")[:-1] == expected
 
 
-@quick
 def test_functions_have_the_arguments_of_the_header():
     text = "".join(header.read_text(encoding="utf-8") for header in HEADER.parent.glob("*.h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -90,7 +87,6 @@ def test_functions_have_the_arguments_of_the_header():
                 ctypes.sizeof(kind) == 8 and kind not in (ctypes.c_uint64, ctypes.c_size_t)), name
 
 
-@quick
 def test_every_option_is_in_some_group():
     assert {"landmarks", "components", "gamma", "row-normalize"} <= set(_lib.OPTIONS)
     known = (_lib.IMPORT | _lib.FIT | _lib.SELECT | _lib.COMMON | _lib.READ | _lib.UPDATE
@@ -99,6 +95,7 @@ def test_every_option_is_in_some_group():
     assert alone == {"gamma-grid", "shape", "tmpdir"}
 
 
+@slow
 def test_a_slow_openblas_is_told_once(monkeypatch, tmp_path):
     monkeypatch.setattr(_lib.lib, "ny_blas_coretype", lambda: b"SkylakeX")
     monkeypatch.setattr(Context, "_blas_checked", False)
@@ -108,6 +105,7 @@ def test_a_slow_openblas_is_told_once(monkeypatch, tmp_path):
     assert [warning.filename for warning in told] == [__file__]  # not a line of the package
 
 
+@slow
 def test_a_library_beside_the_package_is_taken(tmp_path):
     shutil.copytree(ROOT / "src" / "python" / "nystream", tmp_path / "nystream")
     shutil.copy(os.environ["NYSTREAM_LIBRARY"], tmp_path / "nystream" / "libnystream.so.1")
@@ -118,7 +116,6 @@ def test_a_library_beside_the_package_is_taken(tmp_path):
     assert ran.stdout.strip() == str(tmp_path / "nystream" / "libnystream.so.1")
 
 
-@quick
 def test_truth_values_of_numpy_are_switches(monkeypatch):
     """numpy 1 calls the type bool_, and numpy 2 bool."""
     assert [spell_value(truth) for truth in (True, np.True_, np.False_)] == ["yes", "yes", "no"]

@@ -11,7 +11,6 @@ from nystream import _data
 from nystream._sources import give_back
 
 ROOT = Path(__file__).resolve().parents[2]
-quick = pytest.mark.quick
 
 
 def resident(file):
@@ -26,7 +25,6 @@ def resident(file):
     return total
 
 
-@quick
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_pages_are_given_back_behind_what_is_converted(tmp_path, order):
     file = tmp_path / "x.npy"
@@ -39,7 +37,6 @@ def test_pages_are_given_back_behind_what_is_converted(tmp_path, order):
     assert np.array_equal(X[-1], 6 * (rows - 1) + np.arange(6))
 
 
-@quick
 def test_what_no_file_has_stays(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((1000, 8)))
     for mode in "c", "r+":
@@ -79,6 +76,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 def test_a_file_does_not_count_as_memory(tmp_path):
     """A mapped file of 192 MB is read with a budget of 128 MB, and less than that is resident."""
     random = np.random.default_rng(0)

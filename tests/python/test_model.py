@@ -9,7 +9,6 @@ import scipy.sparse
 
 import nystream
 
-pytestmark = pytest.mark.quick
 
 
 def test_rows_of_the_fit_come_where_they_are(store, rows):

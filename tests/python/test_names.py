@@ -13,6 +13,7 @@ from conftest import need_hdf5_reader
 import nystream
 from nystream import _columns
 
+pytestmark = pytest.mark.slow
 CELLS, GENES = [f"cell {i}" for i in range(50)], ["a", "b", "\u03b2-actin"]
 
 

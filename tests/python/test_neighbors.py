@@ -17,19 +17,19 @@ import checks  # noqa: E402
 import nystream  # noqa: E402
 from nystream import KNeighborsTransformer, _options  # noqa: E402
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
 EXPECTED = KNeighborsTransformer()._more_tags()["_xfail_checks"]
 
 
+@slow
 @checks.all_checks([KNeighborsTransformer(), KNeighborsTransformer(mode="connectivity"),
                     KNeighborsTransformer(algorithm="sieve", random_state=0)], EXPECTED)
 def test_checks_of_scikit_learn(estimator, check):
     checks.run(check, estimator)
 
 
-@quick
 def test_the_check_that_fails_is_scikit_learns():
     theirs = sklearn.neighbors.KNeighborsTransformer()
     if hasattr(theirs, "_more_tags"):  # before 1.6
@@ -62,7 +62,6 @@ def same_matrix(ours, theirs):
     assert not (differ & ~ties.ravel()).any() and differ.mean() < 0.05
 
 
-@quick
 def test_components_are_no_reason_to_warn():
     X = np.random.default_rng(0).normal(size=(60, 3))
     with warnings.catch_warnings():
@@ -70,6 +69,7 @@ def test_components_are_no_reason_to_warn():
         KNeighborsTransformer(n_neighbors=4).fit(np.vstack([X, X + 1000]))
 
 
+@slow
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 def test_matrices_are_scikit_learns(digits, metric, mode):
@@ -89,7 +89,6 @@ def test_matrices_are_scikit_learns(digits, metric, mode):
     assert len(ours.get_feature_names_out()) == 1500
 
 
-@quick
 def test_rows_of_all_kinds(tmp_path):
     X = make_blobs(400, 5, centers=3, random_state=2)[0]
     X[np.abs(X) < 2] = 0
@@ -104,7 +103,6 @@ def test_rows_of_all_kinds(tmp_path):
     assert store.results == ["near"]
 
 
-@quick
 def test_what_is_asked_for_must_be(digits):
     X = digits[0][:50]
     for parameters, words in (({"mode": "both"}, "mode='both'"), ({"n_neighbors": 0}, "at least 1"),
@@ -120,7 +118,6 @@ def test_what_is_asked_for_must_be(digits):
         KNeighborsTransformer().transform(X)
 
 
-@quick
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_that_are_equally_far_go_by_their_numbers(dtype):
     """The mean of whole numbers, which is subtracted, may not make distances differ."""
@@ -132,7 +129,6 @@ def test_rows_that_are_equally_far_go_by_their_numbers(dtype):
     assert (np.sort(found, axis=1) == np.sort(nearest, axis=1)).all()
 
 
-@quick
 def test_a_pickle_finds_the_same(digits):
     fitted = KNeighborsTransformer(n_neighbors=3).fit(digits[0][:200])
     wanted = fitted.transform(digits[1])
@@ -141,7 +137,6 @@ def test_a_pickle_finds_the_same(digits):
     assert (copy.transform(digits[1]) != wanted).nnz == 0
 
 
-@quick
 def test_a_tree_finds_the_same(monkeypatch):
     X = np.random.default_rng(0).normal(size=(6000, 3))
     exact = KNeighborsTransformer(n_neighbors=7, algorithm="exact").fit_transform(X)
@@ -154,6 +149,7 @@ def test_a_tree_finds_the_same(monkeypatch):
     assert (of_many.fit_transform(X) != exact).nnz == 0 and of_many.report_.knn == "tree"
 
 
+@slow
 def test_many_rows_get_nearly_all(monkeypatch):
     X = make_blobs(20_000, 24, centers=5, random_state=0)[0].astype(np.float32)
     wanted = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
@@ -166,6 +162,7 @@ def test_many_rows_get_nearly_all(monkeypatch):
         assert found.multiply(wanted > 0).nnz > 0.94 * 10 * len(X)
 
 
+@slow
 def test_isomap_stands_on_it(digits):
     X, new = (rows + np.random.default_rng(0).normal(size=rows.shape) / 8 for rows in digits)
     theirs = sklearn.manifold.Isomap(n_neighbors=10).fit(X)
@@ -178,6 +175,7 @@ def test_isomap_stands_on_it(digits):
         assert np.abs(ours - wanted).max() < 1e-3 * np.abs(wanted).max()
 
 
+@slow
 def test_tsne_stands_on_it(digits):
     X = digits[0][:400]
     names = inspect.signature(sklearn.manifold.TSNE).parameters
@@ -190,6 +188,7 @@ def test_tsne_stands_on_it(digits):
     assert abs(pipeline[-1].kl_divergence_ - theirs.kl_divergence_) < 0.1
 
 
+@slow
 def test_umap_takes_it():
     umap, pynndescent = map(pytest.importorskip, ("umap", "pynndescent"))
     X, labels = make_blobs(4200, 8, centers=5, random_state=1)  # umap computes fewer rows itself

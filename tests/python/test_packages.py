@@ -17,6 +17,8 @@ WHEELS = ROOT / "data-tools" / "wheels.py"
 sys.path.insert(0, str(WHEELS.parent))
 import wheels  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 
 def run(*command, **env):
     """Run a command without the library of the build; return what it prints."""

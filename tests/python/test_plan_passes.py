@@ -4,10 +4,12 @@ import statistics
 import warnings
 
 import numpy as np
+import pytest
 import scipy.sparse
 
 import nystream
 
+pytestmark = pytest.mark.slow
 KINDS = ["decaying", "flat", "clustered", "deficient"]
 
 

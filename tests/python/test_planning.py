@@ -5,7 +5,6 @@ import scipy.sparse
 
 import nystream
 
-pytestmark = pytest.mark.quick
 FIGURES = ("passes", "flops", "memory_min_bytes", "disk_bytes", "fits")
 
 

@@ -14,8 +14,7 @@ sys.path.insert(0, str(TREE / "data-tools" / "guide"))
 import json_reference  # noqa: E402  (found by the path above)
 import reference  # noqa: E402
 
-pytestmark = [pytest.mark.quick,
-              pytest.mark.skipif(shutil.which("nystream") is None, reason="no nystream on PATH")]
+pytestmark = pytest.mark.skipif(shutil.which("nystream") is None, reason="no nystream on PATH")
 
 
 @pytest.fixture(scope="module")

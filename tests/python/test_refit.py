@@ -12,6 +12,7 @@ import nystream  # noqa: E402
 from nystream.estimators import PCA, Isomap, KernelPCA, SpectralClustering  # noqa: E402
 from nystream.neighbors import KNeighborsTransformer  # noqa: E402
 
+pytestmark = pytest.mark.slow
 
 
 # ---- by name -----------------------------------------------------------------------------------

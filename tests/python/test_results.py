@@ -6,7 +6,6 @@ import pytest
 
 import nystream
 
-pytestmark = pytest.mark.quick
 
 
 def test_a_row_without_a_cluster_is_of_cluster_minus_one(tmp_path, rows):

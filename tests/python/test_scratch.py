@@ -12,7 +12,7 @@ import nystream
 from nystream import PCA, DiffusionMap, Isomap, KernelPCA, Nystroem, TruncatedSVD
 from nystream._lib import lib
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 FITS = [KernelPCA(3, n_landmarks=40, random_state=0), PCA(3, random_state=0),
         KernelPCA(3, approx="exact", random_state=0),
@@ -42,7 +42,6 @@ def borrowed(monkeypatch):
     return found
 
 
-@quick
 def test_rows_in_memory_are_on_no_disk(rows, folders):
     """No folder and no file with a name, and the rows are given back at once."""
     gc.collect()
@@ -57,6 +56,7 @@ def test_rows_in_memory_are_on_no_disk(rows, folders):
     assert folders() == []
 
 
+@slow
 @pytest.mark.parametrize("form", [
     lambda X: X.astype(">f4"), lambda X: iter([X[:200], X[200:]]), pd.DataFrame,
     lambda X: [sparse.csr_matrix(X[:99]), sparse.csc_matrix(X[99:])]])
@@ -72,7 +72,6 @@ def test_rows_that_come_otherwise_are_in_files_without_names(form, rows, folders
     assert folders() == []
 
 
-@quick
 def test_files_are_read_one_behind_another(rows, folders, tmp_path):
     """Rows that are left out keep their places."""
     for name, part in ("a", rows[:200]), ("b", rows[200:]):
@@ -94,6 +93,7 @@ def test_files_are_read_one_behind_another(rows, folders, tmp_path):
     assert folders() == []
 
 
+@slow
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_a_forked_child_places_rows_by_those_that_are_held(form, rows):
     X = form(np.where(rows > 0.8, rows, 0))
@@ -111,7 +111,6 @@ def test_a_forked_child_places_rows_by_those_that_are_held(form, rows):
     os.waitpid(child, 0)
 
 
-@quick
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8])
 @pytest.mark.parametrize("estimator", FITS, ids=ids)
 def test_arrays_are_read_where_they_are(estimator, dtype, rows, borrowed, tmp_path):
@@ -127,7 +126,6 @@ def test_arrays_are_read_where_they_are(estimator, dtype, rows, borrowed, tmp_pa
     assert estimator.report_["trace_error"] == kept.report_["trace_error"]
 
 
-@quick
 def test_a_mapped_file_is_read_where_it_is(rows, borrowed, tmp_path):
     np.save(tmp_path / "rows.npy", rows)
     X = np.load(tmp_path / "rows.npy", mmap_mode="r")
@@ -142,7 +140,6 @@ def test_a_mapped_file_is_read_where_it_is(rows, borrowed, tmp_path):
         estimator.fit(X)
 
 
-@quick
 def test_what_cannot_be_read_in_place_is_copied(rows, borrowed, tmp_path):
     """Estimators of a graph keep their rows; others are read in another way."""
     Isomap(n_neighbors=9, n_components=2).fit(rows)
@@ -152,7 +149,6 @@ def test_what_cannot_be_read_in_place_is_copied(rows, borrowed, tmp_path):
     assert not borrowed
 
 
-@quick
 @pytest.mark.parametrize("turned", [np.asfortranarray, lambda rows: rows[:, 1:],
                                     lambda rows: rows[::2], sparse.csr_matrix, sparse.csc_matrix,
                                     sparse.coo_matrix])
@@ -166,7 +162,6 @@ def test_rows_are_turned_in_memory(turned, rows, borrowed, tmp_path):
     assert len(borrowed) == 1
 
 
-@quick
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_rows_are_prepared_where_they_are(form, rows, borrowed, tmp_path):
     X, how = form(np.maximum(rows, 0)), {"rows": "total:10", "values": "log1p"}
@@ -178,7 +173,6 @@ def test_rows_are_prepared_where_they_are(form, rows, borrowed, tmp_path):
     assert np.array_equal(found, store.fit("a", **fit).embedding[:])
 
 
-@quick
 @pytest.mark.parametrize("estimator", FITS, ids=ids)
 def test_fit_alone_places_rows_as_fit_transform_does(estimator, rows):
     """No place of a row is kept, nor found where it tells nothing else."""

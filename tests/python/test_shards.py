@@ -7,7 +7,6 @@ import scipy.sparse
 
 import nystream
 
-pytestmark = pytest.mark.quick
 
 
 @pytest.fixture()

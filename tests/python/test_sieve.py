@@ -9,6 +9,7 @@ import pytest
 
 import nystream
 
+pytestmark = pytest.mark.slow
 NEIGHBORS = 6
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import nystream
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
 # It reads one thing again and again until the file below it is cut.

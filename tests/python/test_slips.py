@@ -7,7 +7,6 @@ import pytest
 
 import nystream
 
-pytestmark = pytest.mark.quick
 
 
 def said_of(call):

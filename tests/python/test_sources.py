@@ -12,13 +12,12 @@ from conftest import cells_of, grid, need_hdf5_reader, read_back
 import nystream
 from nystream import _batch, _data
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
 # ---- files by their names ----------------------------------------------------------------------
 
 
-@quick
 @pytest.mark.parametrize("kind", ["C", "Fortran", "int32", "labels"])
 def test_npy_files(tmp_path, kind, monkeypatch):
     X = {"Fortran": np.asfortranarray, "int32": np.int32}.get(kind, np.array)(grid("float32"))
@@ -33,7 +32,6 @@ def test_npy_files(tmp_path, kind, monkeypatch):
     assert len(by_name) == (2 if kind == "C" else 0)
 
 
-@quick
 def test_other_files_by_name(tmp_path):
     np.savetxt(tmp_path / "x.csv", grid(), delimiter=",")
     store = nystream.open(tmp_path / "s.nys")
@@ -47,7 +45,6 @@ def test_other_files_by_name(tmp_path):
     assert store.shape == (1000, 7)
 
 
-@quick
 def test_npz_files(tmp_path):
     sparse = scipy.sparse.random(300, 80, 0.05, "csr", random_state=3)
     for kind in ("csr", "csc", "coo"):
@@ -60,6 +57,7 @@ def test_npz_files(tmp_path):
         read_back(tmp_path, tmp_path / "two.npz")
 
 
+@slow
 def test_files_by_name_are_embedded_and_placed(tmp_path, rows):
     np.save(tmp_path / "x.npy", rows)
     options = {"components": 2, "landmarks": 30, "seed": 1}
@@ -83,6 +81,7 @@ def as_file(folder, rows, kind):
     return {"list": parts, "pattern": folder / "x-*.csv"}.get(kind, str(parts[0]))
 
 
+@slow
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "pattern", "list", "svm"])
 def test_estimators_read_what_append_files_reads(tmp_path, kind, folders):
     rows = np.random.default_rng(5).normal(size=(300, 4)).astype("float32")
@@ -104,7 +103,6 @@ def test_estimators_read_what_append_files_reads(tmp_path, kind, folders):
     assert not folders()
 
 
-@quick
 def test_names_of_columns_of_text_are_those_of_the_fit(tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.random.default_rng(5).normal(size=(120, 3)), columns=list("abc"))
@@ -121,7 +119,6 @@ def test_names_of_columns_of_text_are_those_of_the_fit(tmp_path):
         fitted.fit(tmp_path / "y.csv")
 
 
-@quick
 def test_files_that_need_options_go_to_a_store_first(tmp_path, folders):
     (tmp_path / "t.csv").write_text("a,b,kind\n" + "1,2,elm\n3,5,oak\n4,4,elm\n" * 20)
     fitted = nystream.PCA(1)
@@ -150,6 +147,7 @@ def counts():
                                format="csr")
 
 
+@slow
 def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
     anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
     monkeypatch.setattr(_batch, "SLICE_BYTES", counts.nnz * 12 // 10)
@@ -168,6 +166,7 @@ def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
             read_back(tmp_path, file)
 
 
+@slow
 def test_h5ad_by_the_library(tmp_path, counts):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     need_hdf5_reader()
@@ -183,6 +182,7 @@ def test_h5ad_by_the_library(tmp_path, counts):
         assert np.array_equal(store.labels[:], kinds.codes)
 
 
+@slow
 def test_columns_on_disk_are_refused(tmp_path, counts):
     anndata = pytest.importorskip("anndata")
     cells_of(counts.tocsc()).write_h5ad(tmp_path / "x.h5ad")
@@ -194,6 +194,7 @@ def test_columns_on_disk_are_refused(tmp_path, counts):
     backed.file.close()
 
 
+@slow
 def test_layers_and_coordinates_of_anndata(tmp_path, counts):
     anndata = pytest.importorskip("anndata")
     adata = cells_of(counts, layers={"double": 2 * counts},
@@ -203,6 +204,7 @@ def test_layers_and_coordinates_of_anndata(tmp_path, counts):
     assert np.array_equal(read_back(tmp_path, adata[100:200]), counts[100:200].toarray())
 
 
+@slow
 def test_sparse_groups_of_zarr(tmp_path, counts):
     anndata, zarr = pytest.importorskip("anndata"), pytest.importorskip("zarr")
     cells_of(counts).write_zarr(tmp_path / "x.zarr")
@@ -213,6 +215,7 @@ def test_sparse_groups_of_zarr(tmp_path, counts):
 # ---- Dask --------------------------------------------------------------------------------------
 
 
+@slow
 def test_arrays_of_dask(tmp_path):
     dask = pytest.importorskip("dask.array")
     X, labels = grid("float32"), np.arange(500)
@@ -229,6 +232,7 @@ def test_arrays_of_dask(tmp_path):
         read_back(tmp_path, made[:, 0])
 
 
+@slow
 def test_a_block_of_dask_is_computed_at_a_time(tmp_path):
     dask = pytest.importorskip("dask.array")
     computed = []
@@ -245,6 +249,7 @@ def test_a_block_of_dask_is_computed_at_a_time(tmp_path):
         assert computed == [(k, 0) for k in range(i + 1)]
 
 
+@slow
 def test_sparse_blocks_of_dask(tmp_path, counts):
     dask = pytest.importorskip("dask.array")
     for chunks in ((100, 90), (150, 40)):
@@ -254,6 +259,7 @@ def test_sparse_blocks_of_dask(tmp_path, counts):
         assert np.array_equal(store[:], counts.toarray())
 
 
+@slow
 def test_frames_of_dask(tmp_path):
     frames = pytest.importorskip("dask.dataframe")
     pandas = pytest.importorskip("pandas")
@@ -262,6 +268,7 @@ def test_frames_of_dask(tmp_path):
     assert np.array_equal(read_back(tmp_path, made, labels=np.zeros(500)), grid())
 
 
+@slow
 def test_estimators_do_not_compute_all_of_dask(rows):
     dask = pytest.importorskip("dask.array")
     made = dask.from_array(rows, chunks=(300, 2))
@@ -273,6 +280,7 @@ def test_estimators_do_not_compute_all_of_dask(rows):
 # ---- torch -------------------------------------------------------------------------------------
 
 
+@slow
 def test_tensors_of_torch(tmp_path):
     torch = pytest.importorskip("torch")
     X = torch.from_numpy(grid("float32"))
@@ -283,6 +291,7 @@ def test_tensors_of_torch(tmp_path):
     assert Y.shape == (500, 2)
 
 
+@slow
 def test_loaders_of_torch(tmp_path):
     torch = pytest.importorskip("torch")
     from torch.utils.data import DataLoader, TensorDataset
@@ -295,7 +304,6 @@ def test_loaders_of_torch(tmp_path):
     assert np.array_equal(store[:], X) and np.array_equal(store.labels[:], labels)
 
 
-@quick
 def test_labels_that_are_missing(tmp_path):
     pandas = pytest.importorskip("pandas")
     store = nystream.open(tmp_path / "s.nys")
@@ -314,6 +322,7 @@ def table(tmp_path):
     return file, rows
 
 
+@slow
 def test_embed_reads_what_append_files_reads(table, tmp_path):
     file, rows = table
     reading = {"id_column": "id", "label_column": "species", "nan": "drop"}
@@ -327,7 +336,6 @@ def test_embed_reads_what_append_files_reads(table, tmp_path):
         nystream.embed(file, **fit)
 
 
-@quick
 def test_embed_drops_and_keeps_rows_with_nan(table):
     file, rows = table
     fit = {"landmarks": 30, "seed": 4}
@@ -342,7 +350,6 @@ def test_embed_drops_and_keeps_rows_with_nan(table):
         nystream.embed(rows, **fit)
 
 
-@quick
 def test_embed_keeps_the_order_of_the_rows():
     rows = np.random.default_rng(5).normal(size=(200, 3))
     fit = {"landmarks": 30, "seed": 4}
@@ -352,7 +359,6 @@ def test_embed_keeps_the_order_of_the_rows():
     assert np.array_equal(nystream.embed(rows, shuffle=False, **fit), nystream.embed(rows, **fit))
 
 
-@quick
 def test_rows_beside_the_largest_component_are_kept_as_nan():
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(200, 3))
@@ -367,7 +373,6 @@ def test_rows_beside_the_largest_component_are_kept_as_nan():
     assert np.allclose(np.delete(places[:150], 7, axis=0), expected, atol=1e-4)
 
 
-@quick
 def test_labels_and_names_that_an_append_would_lose(table, tmp_path, caplog):
     file, rows = table
     first = tmp_path / "first.csv"
@@ -384,7 +389,6 @@ def test_labels_and_names_that_an_append_would_lose(table, tmp_path, caplog):
     assert result.evaluate(measures="clusters", clusters=2).unlabelled == 2 * 119
 
 
-@quick
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
     np.savetxt(tmp_path / "rows[1].csv", np.ones((5, 2)), delimiter=",")
     np.savetxt(tmp_path / "rows1.csv", np.zeros((3, 2)), delimiter=",")

@@ -13,9 +13,10 @@ import scipy.sparse
 import nystream
 from nystream import _view
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
+@slow
 @pytest.mark.parametrize("clusters", [3, 7])
 def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
     metrics = pytest.importorskip("sklearn.metrics")
@@ -44,7 +45,6 @@ def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
     assert abs(difference) < 4 * some["silhouette_standard_error"]
 
 
-@quick
 def test_rows_come_back(store, rows):
     assert store.shape == (2000, 6) and len(store) == 2000 and store.dtype == np.float64
     assert np.array_equal(store[:], rows) and np.array_equal(np.asarray(store.points), rows)
@@ -57,7 +57,6 @@ def test_rows_come_back(store, rows):
     assert np.array_equal(store.labels[:5], [0, 1, 2, 0, 1])
 
 
-@quick
 @pytest.mark.parametrize("key, words", [
     (2000, "rows 0 to 1999"), ([0, -2001], "rows 0 to 1999"), (1.5, "chosen by an integer"),
     (np.ones(3, bool), "mask")])
@@ -66,7 +65,6 @@ def test_a_wrong_index_is_an_index_error(store, key, words):
         store[key]
 
 
-@quick
 def test_parts_of_a_result(result, rows):
     embedding = result.embedding
     assert embedding.shape == (2000, 3) and embedding.dtype == np.float32 and embedding.ndim == 2
@@ -86,7 +84,6 @@ def test_parts_of_a_result(result, rows):
     assert result.status == "done" and result.store.results == ["map"]
 
 
-@quick
 def test_axes_of_linear_maps_turn_rows_into_coordinates(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 7)) @ rng.normal(size=(7, 7)) + 3
@@ -119,7 +116,6 @@ def test_axes_of_linear_maps_turn_rows_into_coordinates(tmp_path):
             dense.fit("other", components=2, landmarks=20, restart=True, **options).axes
 
 
-@quick
 def test_a_graph_and_a_dictionary(store):
     graph = store.graph("near", neighbors=4, connect=True)
     assert graph.neighbors.shape == (2000, 4) and graph.distances.shape == (2000, 4)
@@ -130,7 +126,6 @@ def test_a_graph_and_a_dictionary(store):
     assert store.results == ["few", "near"]
 
 
-@quick
 def test_landmarks_are_given_as_arrays(store, rows):
     numbers = np.arange(0, 2000, 100)
     by_number = store.fit("numbers", landmarks_file=numbers)
@@ -152,7 +147,6 @@ def test_landmarks_are_given_as_arrays(store, rows):
     assert store.fit("sparse", landmarks_points=sparse).landmark_points.shape == (20, 6)
 
 
-@quick
 def test_a_plan_says_what_a_fit_needs(store):
     plan = store.plan(landmarks=100)
     assert plan.fits and plan.seconds > 0 and plan.memory > 1 << 20
@@ -163,7 +157,6 @@ def test_a_plan_says_what_a_fit_needs(store):
     assert type(pickle.loads(pickle.dumps(plan))) is nystream.Plan
 
 
-@quick
 def test_threads_and_memory_are_of_the_call_or_of_the_store(tmp_path, rows):
     store = nystream.open(tmp_path / "s.nys", memory="1G", threads=1)
     store.append(rows)
@@ -174,7 +167,6 @@ def test_threads_and_memory_are_of_the_call_or_of_the_store(tmp_path, rows):
     assert store._context.memory_bytes == 1 << 30
 
 
-@quick
 def test_an_update_is_seen_in_the_result_itself(store, result, rows):
     result.evaluate(clusters=3, measures="clusters")
     clusters, part = result.clusters[:], result.embedding
@@ -190,7 +182,6 @@ def test_an_update_is_seen_in_the_result_itself(store, result, rows):
     assert store.result("map").update().embedding.shape == (2150, 3)
 
 
-@quick
 def test_a_result_is_judged_and_drawn(result, tmp_path):
     figures = result.evaluate(clusters=3, measures="clusters")
     assert figures.clusters == 3 and figures.accuracy > 0.9
@@ -211,7 +202,6 @@ def test_a_result_is_judged_and_drawn(result, tmp_path):
     assert f"<li>{result.report.certificate[0]}</li>" in result._repr_html_()
 
 
-@quick
 def test_export_and_files(store, result, tmp_path, rows):
     result.export("embedding", tmp_path / "y.npy")
     assert np.array_equal(np.load(tmp_path / "y.npy"), result.embedding[:])
@@ -225,7 +215,6 @@ def test_export_and_files(store, result, tmp_path, rows):
     assert other.append_files(tmp_path / "x.npy").n == 29
 
 
-@quick
 @pytest.mark.parametrize("map", ["isomap", "eigenmaps"])
 def test_a_map_of_a_graph_places_rows(store, rows, map):
     result = store.fit("g", map=map, neighbors=8, connect=True)
@@ -235,7 +224,6 @@ def test_a_map_of_a_graph_places_rows(store, rows, map):
     assert np.linalg.norm(placed - there) < 0.3 * np.linalg.norm(there)
 
 
-@quick
 def test_embed_in_one_call(rows, tmp_path):
     places = nystream.embed(rows, components=3, landmarks=50, tmpdir=tmp_path)
     store = nystream.open(tmp_path / "s.nys")
@@ -248,7 +236,6 @@ def test_embed_in_one_call(rows, tmp_path):
     assert nystream.embed(rows, landmarks=20, precision="f64").dtype == np.float64
 
 
-@quick
 def test_pickles_hold_no_rows(store, result, rows):
     text = pickle.dumps((store, result, result.embedding))
     assert len(text) < 20_000
@@ -263,6 +250,7 @@ def embed_in_child(part, model, store, rows, queue):
                store.fit("child", landmarks=20).trace_error))
 
 
+@slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_other_processes_read_and_fit(store, result, rows, method):
     model = result.model()
@@ -280,7 +268,6 @@ def test_other_processes_read_and_fit(store, result, rows, method):
     assert np.array_equal(result.embedding[5], place)
 
 
-@quick
 def test_reports_are_dictionaries_with_attributes(result):
     report = result.report
     assert report.landmarks == report["landmarks"] == 50 and report.stages.select > 0
@@ -298,7 +285,6 @@ def test_reports_are_dictionaries_with_attributes(result):
     assert spelled == ["0.0438 s", "1 min 00 s", "3 min 06 s", "1 h 00 min", "2 h 05 min"]
 
 
-@quick
 def test_a_store_is_read_while_it_is_written(store, result, rows):
     seen, stop = [], threading.Event()
 
@@ -315,7 +301,6 @@ def test_a_store_is_read_while_it_is_written(store, result, rows):
     assert seen and all(seen)
 
 
-@quick
 def test_two_threads_share_a_store(store):
     results = {}
 
@@ -330,7 +315,6 @@ def test_two_threads_share_a_store(store):
     assert np.array_equal(results["a"], results["b"])
 
 
-@quick
 def test_verify_reports_damage(store, tmp_path):
     assert store.verify().ok
     data = tmp_path / "rows.nys" / "points" / "data.mdb"
@@ -345,7 +329,6 @@ def test_verify_reports_damage(store, tmp_path):
     assert failure.value.report["rows_damaged"] > 0
 
 
-@quick
 def test_what_is_left_of_a_damaged_part_is_exported(store, tmp_path):
     result = store.fit("wide", landmarks=200, components=150, precision="f64", seed=1)
     rows = result.embedding[:]
@@ -364,7 +347,6 @@ def test_what_is_left_of_a_damaged_part_is_exported(store, tmp_path):
     assert not there[0] and there[-1] and np.array_equal(left[there], rows[there])
 
 
-@quick
 def test_compact_gives_room_back(store):
     for number in range(4):
         store.fit(f"m{number}", landmarks=200, components=50, select="uniform")
@@ -374,7 +356,6 @@ def test_compact_gives_room_back(store):
     assert report.bytes < report.bytes_before and store.shape == (2000, 6)
 
 
-@quick
 def test_truncate_takes_rows_back(store, rows):
     before = store.report
     points = np.asarray(store.points[:])
@@ -396,14 +377,12 @@ def test_truncate_takes_rows_back(store, rows):
                if key not in ("store_bytes", "results", "result_status"))
 
 
-@quick
 def test_rows_without_labels_follow_rows_with_them(store, rows):
     store.append(rows[:7])
     assert store.shape == (2007, 6)
     assert np.isnan(store.labels[2000:]).all() and not np.isnan(store.labels[:2000]).any()
 
 
-@quick
 def test_a_failed_append_leaves_the_store(store, rows):
     bad = rows[:10].copy()
     bad[4, 1] = np.nan
@@ -418,6 +397,7 @@ def test_a_failed_append_leaves_the_store(store, rows):
     assert store.append(bad, labels=np.zeros(10), nan="drop").rows == 9
 
 
+@slow
 def test_two_hundred_fits_do_not_grow(tmp_path, rows):
     def resident():
         with open("/proc/self/statm", encoding="ascii") as file:
@@ -434,7 +414,6 @@ def test_two_hundred_fits_do_not_grow(tmp_path, rows):
     assert resident() - before < 12 << 20
 
 
-@quick
 def test_a_closed_view_opens_again(store, rows):
     view = _view.View(os.fsencode(store.path), None)
     assert np.array_equal(view.read("points", 3, 2), rows[3:5])
@@ -446,7 +425,6 @@ def test_a_closed_view_opens_again(store, rows):
     assert same.shape == (2000, 6)
 
 
-@quick
 def test_batches(result):
     """A part is read array by array, all rows once and in order."""
     whole, pieces = result.embedding[:], list(result.embedding.batches(700))
@@ -457,7 +435,6 @@ def test_batches(result):
                           result.landmarks)
 
 
-@quick
 def test_what_is_shown(store, result):
     """Plans are told in a line, reports by the figures that apply, a line each."""
     plan = repr(store.plan(landmarks=50))
@@ -470,7 +447,6 @@ def test_what_is_shown(store, result):
     assert "50 in all" in repr(nystream.Report({"many": list(range(50))}))
 
 
-@quick
 def test_what_a_store_shows(tmp_path, store, result):
     assert repr(store) == f"<store {store.path}: 2,000 rows × 6 columns, f64, dense; results: map>"
     assert "2,000 rows × 6 columns" in store._repr_html_() and "<table>" in store._repr_html_()
@@ -482,7 +458,6 @@ def test_what_a_store_shows(tmp_path, store, result):
     assert "no store" in repr(none) and "no store" in none._repr_html_()
 
 
-@quick
 @pytest.mark.parametrize("sparse", [False, True])
 def test_places_of_rows_with_missing_values(result, rows, sparse):
     bad = rows.copy()
@@ -500,6 +475,7 @@ def test_places_of_rows_with_missing_values(result, rows, sparse):
             place(X, nan="drop")
 
 
+@slow
 def test_a_store_that_is_not_there_yet_is_empty(tmp_path):
     store = nystream.open(tmp_path / "new.nys")
     assert not store.exists and len(store) == 0 and store.results == []
@@ -507,6 +483,7 @@ def test_a_store_that_is_not_there_yet_is_empty(tmp_path):
     assert store.exists and len(store) == 4 and store.results == []
 
 
+@slow
 def test_an_append_that_expects_rows_adds_them_once(tmp_path):
     store = nystream.open(tmp_path / "new.nys")
     store.append(np.eye(4), expect_rows=0)

@@ -14,7 +14,7 @@ import scipy.sparse
 import nystream
 from nystream import Sums, sums as sums_module
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 GAMMA = 0.05
 
 
@@ -46,7 +46,6 @@ def agree(model, result, rows, most=1e-6):
     assert abs(model.solution.trace_error - result.trace_error) <= most
 
 
-@quick
 def test_parts_are_one_fit_of_all_rows(rows, landmarks, whole):
     parts = [sums_of(landmarks, rows[:1], rows[1:700]), sums_of(landmarks, rows[700:1600]),
              sums_of(landmarks, rows[1600:])]
@@ -61,7 +60,6 @@ def test_parts_are_one_fit_of_all_rows(rows, landmarks, whole):
     agree(parts[2].solve(), whole, rows)
 
 
-@quick
 def test_rows_after_a_solution_are_in_the_next(rows, landmarks, whole):
     sums = sums_of(landmarks, rows[:900])
     first = sums.solve()
@@ -77,7 +75,6 @@ def test_rows_after_a_solution_are_in_the_next(rows, landmarks, whole):
     assert sums.add_result(result.store, "other").solve().solution.n == 4009
 
 
-@quick
 def test_rows_of_another_width_are_told_from_the_landmarks(rows, landmarks):
     sums = sums_of(landmarks)
     for given in (sums, sums_of(landmarks, rows[:9]), Sums.from_bytes(sums_of(landmarks, rows[:9])
@@ -90,7 +87,6 @@ def test_rows_of_another_width_are_told_from_the_landmarks(rows, landmarks):
         assert given.rows == before
 
 
-@quick
 def test_rows_of_any_kind(rows, landmarks, whole, tmp_path):
     np.save(tmp_path / "rows.npy", rows)
     pandas = pytest.importorskip("pandas")
@@ -101,7 +97,6 @@ def test_rows_of_any_kind(rows, landmarks, whole, tmp_path):
     assert sums_of(landmarks, rows[:0], iter([])).rows == 0
 
 
-@quick
 def test_rows_are_converted_to_the_type_of_the_landmarks(rows, landmarks):
     for sums in (sums_of(landmarks, rows[:500].astype("float32"), rows[500:]),
                  sums_of(landmarks.astype("float32"), rows, dtype="f64")):
@@ -118,7 +113,6 @@ def test_rows_are_converted_to_the_type_of_the_landmarks(rows, landmarks):
         Sums(landmarks, dtype="int64")
 
 
-@quick
 def test_sparse_rows(tmp_path):
     X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
     store = nystream.open(tmp_path / "s.nys")
@@ -131,7 +125,6 @@ def test_sparse_rows(tmp_path):
     agree(pickle.loads(pickle.dumps(sums)).solve(), result, X, 1e-5)
 
 
-@quick
 @pytest.mark.parametrize("options", [
     {"map": "diffusion", "averages": "landmarks"}, {"map": "laplacian", "averages": "landmarks"},
     {"map": "svd", "kernel": "laplacian"}, {"approx": "column", "averages": "landmarks"},
@@ -148,7 +141,6 @@ def test_maps_and_kernels(store, rows, landmarks, options):
     assert np.abs(ours - theirs).max() <= 1e-5 * np.abs(theirs).max()
 
 
-@quick
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
 def test_rows_of_each_type(tmp_path, rows, dtype):
     X = np.abs(40 * rows).astype(dtype)
@@ -162,7 +154,6 @@ def test_rows_of_each_type(tmp_path, rows, dtype):
     agree(sums.solve(), result, X)
 
 
-@quick
 def test_pieces_of_what_is_large(monkeypatch, rows, landmarks, whole):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     sums = sums_of(landmarks, rows)
@@ -174,7 +165,6 @@ def test_pieces_of_what_is_large(monkeypatch, rows, landmarks, whole):
     assert 2 <= Sums(np.eye(40)[:20], kernel="cosine").add(X).parts <= 4
 
 
-@quick
 def test_what_fails_in_between_adds_nothing(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     bad = rows.copy()
@@ -188,7 +178,6 @@ def test_what_fails_in_between_adds_nothing(monkeypatch, rows, landmarks):
         assert sums.rows == 2000 + (10 if before else 0)
 
 
-@quick
 def test_sums_are_freed_with_their_last_reference(monkeypatch, rows, landmarks):
     lib, alive = nystream._lib.lib, []
     free, new, load = lib.ny_sums_free, lib.ny_sums_new, lib.ny_sums_load
@@ -214,6 +203,7 @@ def test_sums_are_freed_with_their_last_reference(monkeypatch, rows, landmarks):
     assert sum(alive) == 0 and len(alive) == 8
 
 
+@slow
 def test_results_of_stores(tmp_path, rows, landmarks, whole):
     options = {"landmarks_points": landmarks, "gamma": GAMMA, "components": 3}
     stores = [nystream.open(tmp_path / f"{k}.nys") for k in range(3)]
@@ -245,7 +235,6 @@ def test_results_of_stores(tmp_path, rows, landmarks, whole):
         stores[0].fit("x", model=tmp_path / "none.nym")
 
 
-@quick
 def test_parts_that_cannot_be_added(rows, landmarks):
     sums = sums_of(landmarks, rows[:500])
     before = sums.to_bytes()
@@ -276,7 +265,6 @@ def test_parts_that_cannot_be_added(rows, landmarks):
     assert sums.add(scipy.sparse.csr_matrix(rows[:1])).rows == 503
 
 
-@quick
 def test_sums_that_are_none(rows, landmarks):
     empty = sums_of(landmarks)
     assert repr(empty) == "<sums without rows>" and (empty.rows, empty.parts) == (0, 0)
@@ -302,7 +290,6 @@ def test_sums_that_are_none(rows, landmarks):
             Sums.from_bytes(image)
 
 
-@quick
 def test_pickles(rows, landmarks, whole):
     empty = pickle.loads(pickle.dumps(sums_of(landmarks, threads=1)))
     assert empty._context.threads == 1
@@ -315,7 +302,6 @@ def test_pickles(rows, landmarks, whole):
     assert len(half.to_bytes()) < 8 * 40 * 40 + 40 * 6 * 16 + 8192
 
 
-@quick
 def test_landmarks_that_the_caller_changes_are_not_those_of_the_sums(rows, landmarks, whole):
     mine = landmarks.copy()
     empty = sums_of(mine)
@@ -327,6 +313,7 @@ def _add_in_child(sums, rows, queue):
     queue.put((sums.add(rows).to_bytes(), sums.solve().solution.n))
 
 
+@slow
 def test_a_process_that_was_forked(rows, landmarks, whole):
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -340,6 +327,7 @@ def test_a_process_that_was_forked(rows, landmarks, whole):
         agree(Sums.from_bytes(image).solve(), whole, rows)
 
 
+@slow
 def test_threads_of_their_own(rows, landmarks, whole):
     parts = [sums_of(landmarks, threads=1) for _ in range(4)]
     threads = [threading.Thread(target=part.add, args=(rows[k::4],))
@@ -351,6 +339,7 @@ def test_threads_of_their_own(rows, landmarks, whole):
     agree(functools.reduce(Sums.merge, parts).solve(), whole, rows)
 
 
+@slow
 def test_what_another_thread_adds_meanwhile_is_in_the_next_solution(monkeypatch, rows, landmarks):
     sums, solve = sums_of(landmarks, rows[:1000]), Sums._solve
     adding = threading.Thread(target=sums.add, args=(rows[1000:],))
@@ -368,6 +357,7 @@ def test_what_another_thread_adds_meanwhile_is_in_the_next_solution(monkeypatch,
     assert sums.solve().solution.n == sums.rows == 2000
 
 
+@slow
 def test_an_add_that_fails_takes_back_no_rows_of_another_thread(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     sums = sums_of(landmarks, rows[:10])
@@ -386,7 +376,6 @@ def test_an_add_that_fails_takes_back_no_rows_of_another_thread(monkeypatch, row
     assert sums.rows == 110
 
 
-@quick
 def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     put, seen = Sums._put, []
@@ -404,6 +393,7 @@ def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
     assert len(seen) == 3 and sums.rows == 10
 
 
+@slow
 @pytest.mark.parametrize("pieces", [1, 8])
 def test_ctrl_c_adds_nothing(monkeypatch, pieces):
     X = np.random.default_rng(0).normal(size=(400_000, 8))
@@ -422,7 +412,6 @@ def test_ctrl_c_adds_nothing(monkeypatch, pieces):
     assert sums.add(X[:100]).rows == 100
 
 
-@quick
 @pytest.mark.parametrize("launcher", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
 def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, launcher):
     monkeypatch.setenv(launcher, "4")
@@ -438,6 +427,7 @@ def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, l
         store.fit("shared", landmarks=20, peers=f"folder:2:{tmp_path}/meet")
 
 
+@slow
 @pytest.mark.parametrize("options", [{}, {"map": "pca", "approx": "exact"}])
 def test_columns_in_another_order_are_found_by_their_names(rows, options):
     pandas = pytest.importorskip("pandas")
@@ -482,6 +472,7 @@ def test_columns_in_another_order_are_found_by_their_names(rows, options):
     assert begun.rows == 900
 
 
+@slow
 def test_results_of_stores_with_other_orders_are_added(rows, tmp_path):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows, columns=list("abcdef"))

@@ -16,7 +16,7 @@ from nystream import _batch
 from nystream._fuzzy import fuzzy_union
 
 anndata = pytest.importorskip("anndata")
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
 def make_counts(n=300, d=120, seed=3):
@@ -47,6 +47,7 @@ def equal_but_signs(ours, theirs, atol):
     return np.allclose(ours * signs, theirs, atol=atol)
 
 
+@slow
 @pytest.mark.parametrize("shape", [(300, 120), (60, 120)], ids=["tall", "wide"])
 @pytest.mark.parametrize("kind", ["csr", "csc", "dense", "backed", "backed dense"])
 def test_pca_is_that_of_scikit_learn(tmp_path, shape, kind):
@@ -66,6 +67,7 @@ def test_pca_is_that_of_scikit_learn(tmp_path, shape, kind):
     assert told["params"] == {"zero_center": True, "use_highly_variable": False}
 
 
+@slow
 @pytest.mark.parametrize("kind", ["csr", "dense", "backed", "backed dense"])
 def test_pca_of_variable_genes(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(_batch, "SLICE_BYTES", 50_000)  # many slices
@@ -83,7 +85,6 @@ def test_pca_of_variable_genes(tmp_path, monkeypatch, kind):
     assert np.all(adata.varm["all"][~chosen].any(axis=1)) and "params" in adata.uns["all"]
 
 
-@quick
 def test_layers_copies_and_refusals_of_pca(adata):
     adata.layers["double"] = 2 * adata.X
     made = nystream.tl.pca(adata, 5, layer="double", copy=True)
@@ -98,7 +99,6 @@ def test_layers_copies_and_refusals_of_pca(adata):
         nystream.tl.pca(adata, 5, threds=1)
 
 
-@quick
 @pytest.mark.parametrize("marks", [[True, None] * 60, ["True", "False"] * 60])
 def test_marks_of_genes_that_are_no_mask(adata, marks):
     adata.var["highly_variable"] = marks
@@ -109,7 +109,6 @@ def test_marks_of_genes_that_are_no_mask(adata, marks):
     assert not adata.varm["PCs"][1::2].any()
 
 
-@quick
 def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
     file = backed(adata, tmp_path)
     monkeypatch.setattr(nystream.Store, "append", lambda *_: pytest.fail("it read rows"))
@@ -122,7 +121,6 @@ def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
     file.file.close()
 
 
-@quick
 @pytest.mark.parametrize("function, wrong", [
     ("pca", "n_components"), ("spectral", "landmarks"), ("diffmap", "seed"),
     ("neighbors", "neighbors"), ("pca", "n_jobs")])
@@ -133,7 +131,6 @@ def test_arguments_of_other_functions(adata, function, wrong):
     assert told.value.option == wrong
 
 
-@quick
 def test_cells_with_missing_values(adata):
     adata.X = adata.X.toarray()
     adata.X[7, 3] = np.nan
@@ -155,6 +152,7 @@ def rows_with_duplicates(n=500, seed=0):
     return X.astype(np.float32)
 
 
+@slow
 @pytest.mark.parametrize("k", [2, 3, 15, 40])
 @pytest.mark.parametrize("seed", range(3))
 def test_connectivities_are_those_of_umap(k, seed):
@@ -173,7 +171,6 @@ def test_connectivities_are_those_of_umap(k, seed):
     assert set(zip(*ours.nonzero())) >= set(zip(*theirs.nonzero()))
 
 
-@quick
 @pytest.mark.parametrize("kind", ["grid", "copies"])
 def test_distances_where_memberships_vanish(kind):
     X = {"grid": np.indices((17, 17)).reshape(2, -1).T,  # four neighbours are at the same distance
@@ -188,6 +185,7 @@ def test_distances_where_memberships_vanish(kind):
     assert found.has_canonical_format and np.all(adata.obsp["connectivities"].data > 0)
 
 
+@slow
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_neighbors_write_the_keys_of_scanpy(tmp_path, adata, metric):
     umap = pytest.importorskip("umap.umap_")
@@ -213,6 +211,7 @@ def test_neighbors_write_the_keys_of_scanpy(tmp_path, adata, metric):
     assert anndata.read_h5ad(tmp_path / "kept.h5ad").uns["neighbors"]["params"]["n_neighbors"] == 10
 
 
+@slow
 def test_rows_are_chosen_as_scanpy_does(adata):
     with pytest.warns(nystream.NystreamWarning, match="principal components"):
         nystream.tl.neighbors(adata)
@@ -238,7 +237,6 @@ def test_rows_are_chosen_as_scanpy_does(adata):
         nystream.tl.neighbors(adata, n_pcs=51)
 
 
-@quick
 @pytest.mark.parametrize("kind", ["frame", "sparse"])
 def test_the_first_columns_of_rows_of_any_kind(adata, kind):
     rows = np.random.default_rng(3).normal(size=(300, 8)).astype("f4")
@@ -256,7 +254,6 @@ def test_the_first_columns_of_rows_of_any_kind(adata, kind):
     assert np.allclose(new.obsm["X_spectral"], adata.obsm["X_spectral"][::3], atol=1e-4)
 
 
-@quick
 def test_few_rows_have_fewer_neighbors(adata):
     few = adata[:9].copy()
     with pytest.warns(nystream.NystreamWarning, match="and is lowered to 5"):
@@ -267,6 +264,7 @@ def test_few_rows_have_fewer_neighbors(adata):
         nystream.tl.neighbors(few, 1)
 
 
+@slow
 def test_a_sieve_finds_nearly_the_same(adata):
     nystream.tl.pca(adata, 10)
     nystream.tl.neighbors(adata, key_added="exact")
@@ -278,6 +276,7 @@ def test_a_sieve_finds_nearly_the_same(adata):
 # ---- maps --------------------------------------------------------------------------------------
 
 
+@slow
 def test_maps_are_those_of_the_estimators(tmp_path, adata):
     nystream.tl.pca(adata, 10)
     X = adata.obsm["X_pca"]
@@ -296,6 +295,7 @@ def test_maps_are_those_of_the_estimators(tmp_path, adata):
     adata.write_h5ad(tmp_path / "kept.h5ad")
 
 
+@slow
 def test_backed_maps_are_the_same(tmp_path, adata):
     file = backed(adata, tmp_path)
     for call in (nystream.tl.spectral, nystream.tl.diffmap, nystream.tl.neighbors):
@@ -309,6 +309,7 @@ def test_backed_maps_are_the_same(tmp_path, adata):
         nystream.tl.diffmap(adata, 1)
 
 
+@slow
 def test_real_cells():
     """Types of cells of pbmc3k are neighbours: of 2,000 variable genes, as in every tutorial."""
     file = Path(os.environ.get("NYSTREAM_DATA") or "/nowhere") / "pbmc3k" / "pbmc3k.h5ad"
@@ -326,6 +327,7 @@ def test_real_cells():
     assert np.mean(votes.argmax(axis=1) == types) > 0.9
 
 
+@slow
 def test_dir_has_what_is_for_use_alone():
     assert dir(nystream.tl) == ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
     assert {"open", "embed", "KernelPCA", "tl", "dask"} <= set(dir(nystream))
@@ -333,6 +335,7 @@ def test_dir_has_what_is_for_use_alone():
     assert "annotations" not in dir(nystream)
 
 
+@slow
 def test_tl_is_imported_when_it_is_named():
     code = ("import sys, nystream; assert 'nystream.tl' not in sys.modules; nystream.tl.pca; "
             "print('tl' in dir(nystream), [m for m in ('anndata', 'scipy', 'sklearn') "
@@ -343,7 +346,6 @@ def test_tl_is_imported_when_it_is_named():
     assert ran.stdout.strip() == "True []"
 
 
-@quick
 def test_what_is_no_anndata_is_refused(tmp_path, adata):
     adata.raw = adata
     adata.layers["counts"] = adata.X

@@ -11,10 +11,9 @@ import sklearn.decomposition  # noqa: E402
 import nystream  # noqa: E402
 from nystream.truncated import TruncatedSVD  # noqa: E402
 
-quick = pytest.mark.quick
+slow = pytest.mark.slow
 
 
-@quick
 @pytest.mark.parametrize("kind", ["dense", "float32", "sparse", "store"])
 def test_truncated_svd_is_that_of_scikit_learn(tmp_path, kind):
     rng = np.random.default_rng(1)
@@ -39,6 +38,7 @@ def test_truncated_svd_is_that_of_scikit_learn(tmp_path, kind):
         TruncatedSVD(13).fit(X)
 
 
+@slow
 @pytest.mark.parametrize("name, options", [
     ("TruncatedSVD", {}), ("KernelPCA", {"kernel": "linear", "n_landmarks": 40}),
     ("IncrementalKernelPCA", {"kernel": "linear", "n_landmarks": 40}),
@@ -62,6 +62,7 @@ def test_sparse_rows_of_a_store_stay_sparse(tmp_path, monkeypatch, name, options
     assert np.allclose(found, expected, rtol=1e-4, atol=1e-6)
 
 
+@slow
 @pytest.mark.parametrize("shape", [(3000, 400), (400, 3000)])
 @pytest.mark.parametrize("largest", [1e4, 1e6, 1e8])
 def test_small_values_beside_a_large_one(shape, largest):

@@ -8,10 +8,7 @@ import pytest
 import nystream
 from nystream._lib import lib
 
-quick = pytest.mark.quick
 
-
-@quick
 @pytest.mark.parametrize("key", [
     (np.array([[0, 3], [-1, 7], [5, 5]]),), (np.array([[2]]), 1),
     (np.array([[0, 3], [1, 7]]), [1, 2]),
@@ -24,7 +21,6 @@ def test_indices_give_the_shapes_of_numpy(store, rows, key):
     assert np.shape(found) == expected.shape and np.array_equal(found, expected)
 
 
-@quick
 def test_a_store_is_not_read_row_by_row(store, rows, monkeypatch):
     monkeypatch.setattr(lib, "ny_view_gather", lambda *_: pytest.fail("it reads chosen rows"))
     assert np.array_equal(np.asarray(store), rows)
@@ -32,7 +28,6 @@ def test_a_store_is_not_read_row_by_row(store, rows, monkeypatch):
     assert np.array_equal(np.stack(list(store)), rows)
 
 
-@quick
 def test_numbers_of_rows_in_a_table_give_labels_in_one(store):
     wanted = np.array([[0, 1], [2, 4]])
     assert np.array_equal(store.labels[wanted], wanted % 3)
@@ -40,7 +35,6 @@ def test_numbers_of_rows_in_a_table_give_labels_in_one(store):
         store.labels[0, 1]
 
 
-@quick
 def test_rows_come_one_by_one(store, result, monkeypatch):
     monkeypatch.setattr(nystream._batch, "SLICE_BYTES", 3000)  # some rows of a batch
     assert np.array_equal(list(result.embedding), result.embedding[:])
@@ -50,7 +44,6 @@ def test_rows_come_one_by_one(store, result, monkeypatch):
     assert np.array_equal(pandas.Series(store.labels), store.labels[:])
 
 
-@quick
 @pytest.mark.parametrize("end", [lambda store: store.close(),
                                  lambda store: store.append(np.ones((3, 6)))],
                          ids=["close", "append"])
@@ -85,7 +78,6 @@ def test_a_view_is_closed_when_no_thread_reads_it(tmp_path, rows, monkeypatch, e
     assert np.array_equal(found[0], rows[5:9])
 
 
-@quick
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64"])
 def test_rows_are_chosen_by_integers_of_any_type(store, rows, dtype):
     chosen = np.array([3, 100, 7], dtype)

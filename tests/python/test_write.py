@@ -12,7 +12,6 @@ import pytest
 
 import nystream
 
-pytestmark = pytest.mark.quick
 ROOT = Path(__file__).resolve().parents[2]
 
 
