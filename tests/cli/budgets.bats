@@ -33,7 +33,7 @@ at_least() {
     ny -8 fit "$store" y --memory $((least - 4096)) "$@"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "every method" {
     for method in "nystrom --landmarks 300" "nystrom --landmarks 300 --inner randomized" \
         "column --landmarks 300" "projected --landmarks 300 --inner randomized" "orthonystrom --landmarks 300" "projected --landmarks 300" \
@@ -46,7 +46,6 @@ at_least() {
     at_least rows --map pca --approx exact --components 8
 }
 
-# bats test_tags=slow
 @test "exact fits by features" {
     texts
     npy_u8 3000 9000 >broad.npy
@@ -61,7 +60,6 @@ at_least() {
     at_least rows --map svd --kernel cosine --approx exact --components 8 --scale idf-smooth
 }
 
-# bats test_tags=slow
 @test "every map and precision" {
     for map in svd kpca pca laplacian diffusion; do
         at_least rows --map $map --landmarks 300 --components 4
@@ -70,7 +68,6 @@ at_least() {
     at_least rows --landmarks 200 --components 4 --probe 20
 }
 
-# bats test_tags=slow
 @test "every rule" {
     for rule in uniform weighted rpcholesky "greedy --tolerance 0.5"; do
         at_least rows --select $rule --landmarks 300
@@ -78,7 +75,6 @@ at_least() {
     at_least rows --select greedy --landmarks 300
 }
 
-# bats test_tags=slow
 @test "one full row among sparse ones does not make all rows dear" {
     texts
     cd "$files" || return
@@ -95,7 +91,6 @@ at_least() {
     rm -r full.nys full.libsvm
 }
 
-# bats test_tags=slow
 @test "ten times the rows take no more than what is written at once, an eighth of the budget" {
     local least few
     at_least rows --select uniform --landmarks 300 --components 8
@@ -105,7 +100,6 @@ at_least() {
 }
 
 # A budget has room for what no plan can foresee, such as sums in f64, and a run may not need.
-# bats test_tags=slow
 @test "the smallest budget is at most one and a half times what wide rows take" {
     cd "$files" || return
     npy_u8 1600 20000 >wide.npy
@@ -115,7 +109,6 @@ at_least() {
     rm -r wide.nys wide.npy
 }
 
-# bats test_tags=slow
 @test "verify, info, list, select and embed keep 48 MiB" {
     local budget=$((48 << 20)) json
     within $budget nystream verify "$files/more.nys" --memory $budget
@@ -136,6 +129,7 @@ at_least() {
     [ -s e.npy ]
 }
 
+# bats file_tags=
 @test "embed names the budget that works where there is no room to import" {
     ny -8 embed "$files/few.npy" -o e.npy --memory 10M
     says "this fit needs "

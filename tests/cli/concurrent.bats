@@ -135,7 +135,7 @@ finish_export() { # STATUS
     ends $exporter "$1" export.err
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "no export has rows of two fits" {
     npy_u8 12000 20 >t.npy
     nystream import s t.npy -q
@@ -155,7 +155,6 @@ finish_export() { # STATUS
     says "removed while it was read"
 }
 
-# bats test_tags=slow
 @test "no export has clusters of two evaluations" {
     npy_u8 12000 20 >t.npy
     nystream import s t.npy -q
@@ -175,7 +174,6 @@ finish_export() { # STATUS
     done
 }
 
-# bats test_tags=slow
 @test "no export of names has rows of two fits" {
     awk 'BEGIN { print "id,x,y"; for (i = 0; i < 20000; i++)
         printf "%060d,%.6f,%.6f\n", i, rand() + (i % 20 ? 0 : 100), rand() }' >t.csv
@@ -194,7 +192,6 @@ finish_export() { # STATUS
     done
 }
 
-# bats test_tags=slow
 @test "no export of shards has rows of two fits" {
     local exporter shard fit="--landmarks 120 --components 100 --precision f64 -q"
     for shard in 0 1; do
@@ -226,7 +223,6 @@ finish_transform() { # STATUS
     ends $transformer "$1" transform.err
 }
 
-# bats test_tags=slow
 @test "no rows are placed by two fits of one name, or by two graphs" {
     table 12000 3 >new.csv # several times what a pipe holds
     head -400 new.csv >s.csv
@@ -252,7 +248,6 @@ finish_transform() { # STATUS
     done
 }
 
-# bats test_tags=slow
 @test "no path goes through two graphs of one name" {
     local pid
     awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt
@@ -269,6 +264,7 @@ finish_transform() { # STATUS
     [ ! -s path.txt ]
 }
 
+# bats file_tags=
 @test "no export of points has rows of two imports" {
     npy_u8 1000 100 >first.npy
     npy_u8 29000 100 >second.npy
@@ -288,7 +284,7 @@ finish_transform() { # STATUS
     finish_export 6
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "info of shards tells the rows that are left where some are cut off meanwhile, or to come again" {
     local pid code=0
     npy_u8 8000000 1 >t.npy
@@ -306,7 +302,6 @@ finish_transform() { # STATUS
     [ $code -eq 6 ] || [[ $(field "$(<told)" n) =~ ^($left|8000000)$ ]] # unless it was over by then
 }
 
-# bats test_tags=slow
 @test "two processes with one number, in two pid namespaces: one writes, the other reads" {
     unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"
     big_store

@@ -61,7 +61,7 @@ same_bytes() { # OPTION…
     [[ $* == *greedy* ]] || ! cmp -s one/landmarks other/landmarks || return 1
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "each method, in each way that it has" {
     while read -r options; do
         same_bytes $options
@@ -79,7 +79,6 @@ same_bytes() { # OPTION…
 END
 }
 
-# bats test_tags=slow
 @test "projected over landmarks of each rule" {
     for rule in "greedy --tolerance 0.3 --landmarks 300" "greedy --landmarks 60" "weighted --landmarks 300" \
         "rpcholesky --landmarks 300"; do
@@ -87,7 +86,6 @@ END
     done
 }
 
-# bats test_tags=slow
 @test "exact components do not depend on the seed" {
     table 9000 6 5 >six.csv
     nystream import six six.csv -q

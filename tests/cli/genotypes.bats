@@ -165,7 +165,7 @@ exchanged() {
         --landmarks-points cohort.bed
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "landmarks of genotypes are those of a file, of a result, or of a model" {
     data cohort
     nystream fit cohort.nys own --landmarks 40 --select uniform --gamma 0.0001 -q
@@ -196,7 +196,6 @@ through_kills() {
     [ $status -eq 0 ] || grep -q "already holds 3000 points" errors
 }
 
-# bats test_tags=slow
 @test "imports and fits that are killed come to the same bytes" {
     PATH=$NYSTREAM_BUILD/data-tools:$PATH genotypes -o wide --samples 3000 --variants 12000 --seed 2
     nystream embed wide.bed -o wide.eigenvec --map pca --components 2 -q
@@ -212,7 +211,6 @@ through_kills() {
     same_exports "whole.nys pca" "killed.nys pca"
 }
 
-# bats test_tags=slow
 @test "shards of fewer rows than columns have the p-values of one store" {
     local PATH=$NYSTREAM_BUILD/data-tools:$PATH store round wait
     data cohort

@@ -1,7 +1,7 @@
 # src/guide: the pages become HTML without a warning of Sphinx, and need no network.
 load helper
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "the guide becomes HTML, without warnings, and loads nothing from elsewhere" {
     for module in sphinx myst_parser furo sklearn scipy dask; do
         /usr/bin/python3 -c "import $module" || skip "no $module: data-tools/setup guide"
@@ -37,7 +37,6 @@ needs_garments() {
     [ -e /usr/share/datasets/fashion-mnist ] || skip "dataset-fashion-mnist is not installed"
 }
 
-# bats test_tags=slow
 @test "getting started" {
     needs_garments
     run_page getting-started
@@ -45,37 +44,31 @@ needs_garments() {
     [ -s garments.png ] && [ -s garments.html ]
 }
 
-# bats test_tags=slow
 @test "which map for what" {
     run_page which-map
     [ "$(ls map-*.png | wc -l)" -eq 7 ]
 }
 
-# bats test_tags=slow
 @test "choosing a width and landmarks" {
     needs_garments
     run_page width-and-landmarks
 }
 
-# bats test_tags=slow
 @test "how good is it" {
     needs_garments
     run_page how-good
 }
 
-# bats test_tags=slow
 @test "clusters" {
     run_page clusters
     [ "$(sort -u pieces.csv | wc -l)" -eq 3 ]
 }
 
-# bats test_tags=slow
 @test "manifolds and graphs" {
     run_page manifolds-and-graphs
     [ "$(head -n 1 path.txt)" = "0	0" ]
 }
 
-# bats test_tags=slow
 @test "gallery: shell and Python draw the same pictures" {
     needs_garments
     [ -e "${NYSTREAM_DATA:-/nowhere}/mnist" ] || skip "no mnist in NYSTREAM_DATA"
@@ -108,6 +101,7 @@ section() {
     "$BATS_TEST_DIRNAME/../walk-through" "$1" . "$2"
 }
 
+# bats file_tags=
 @test "C: the program compiles, and places ten rows" {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
     section 1 c

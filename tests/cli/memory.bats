@@ -68,14 +68,13 @@ fits_both() {
     at_most $((64 << 20)) "$json"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "nystrom over uniform landmarks" {
     fits_both 0 --approx nystrom --landmarks 500 --components 8
 }
 
 # Random bytes are all far from one another: every row would join a dictionary, up to the cap. The rows'
 # residuals take 4 bytes each, their image and its pages as many again.
-# bats test_tags=slow
 @test "methods over landmarks of other rules" {
     while read -r options; do
         fits_both $options
@@ -89,7 +88,6 @@ fits_both() {
 END
 }
 
-# bats test_tags=slow
 @test "export and transform keep 32, 64, 128 and 256 MiB" {
     nystream fit "$files/large.nys" e --landmarks 200 --components 40 -q --restart
     for budget in 32 64 128 256; do
@@ -104,7 +102,6 @@ END
 }
 
 # Points are in memory in part at the first, all of them at the last.
-# bats test_tags=slow
 @test "a graph by a sieve" {
     local budget least json
     too_little graph "$files/small.nys" f --knn sieve --memory 24M --restart
@@ -115,6 +112,7 @@ END
     done
 }
 
+# bats file_tags=
 @test "a budget below the least is refused, and the message says what would do" {
     least=$(field "$(nystream plan "$files/small.nys" --json --landmarks 500)" memory_min_bytes)
     ny -8 fit "$files/small.nys" y --landmarks 500 --memory $((least - 1))
@@ -123,7 +121,7 @@ END
     [[ $output != *y* ]]
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "selections, updates and plans under a budget too small for anything name one that works" {
     npy_u8 20000 16 >p.npy
     npy_u8 300 16 >more.npy
@@ -165,7 +163,6 @@ reaches() {
     return 1
 }
 
-# bats test_tags=slow
 @test "a few budgets that refusals name lead to one that is enough" {
     npy_u8 400 20000 >wide.npy
     nystream import wide.nys wide.npy -q --dtype f32

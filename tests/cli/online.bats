@@ -144,7 +144,7 @@ END
     same_exports "big.nys scratch --part landmarks" "big.nys on --part landmarks"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "updates of shards place the rows of one store, and go over all rows anew" {
     both_stores
     local options="--online --tolerance 0.05 --components 3" store
@@ -161,7 +161,6 @@ END
     nystream verify shards -q
 }
 
-# bats test_tags=slow
 @test "shards that are killed on their way end with the bytes of one store" {
     both_stores
     local options="--online --tolerance 1e-3 --components 3 --threads 1"
@@ -172,7 +171,6 @@ END
     same_exports "big.nys on --part landmarks" "shards on --part landmarks"
 }
 
-# bats test_tags=slow
 @test "the least budget of its plan is enough for shards, and no less" {
     both_stores
     local options="--online --tolerance 1e-4 --landmarks 200 --components 3" least

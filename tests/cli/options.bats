@@ -68,7 +68,7 @@ embedded_rows() {
         s/^([a-z0-9-]+ +\|) graph s r /\1 $embed --map isomap /p" "$BATS_TEST_FILENAME"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "every option of every verb has a case here" {
     local verb option by cases pairs=0 missing=
     cases=" $( (cat "$BATS_TEST_FILENAME" && common_rows && embedded_rows) |
@@ -90,7 +90,6 @@ embedded_rows() {
     echo "$pairs pairs of verb and option"
 }
 
-# bats test_tags=slow
 @test "what most verbs have" {
     acts < <(common_rows)
     acts <<'END'
@@ -115,7 +114,6 @@ zsh-completion  | help                 | --zsh-completion
 END
 }
 
-# bats test_tags=slow
 @test "points: import, transform, embed" {
     acts --quiet <<'END'
 format       | import new t.csv                          | --format npy !
@@ -194,12 +192,10 @@ columns-file | embed new.csv -o o.csv --landmarks-file rows.csv --precision f64 
 END
 }
 
-# bats test_tags=slow
 @test "embed: what a fit has" {
     acts --quiet < <(embedded_rows)
 }
 
-# bats test_tags=slow
 @test "fit: what every map has" {
     acts --quiet <<'END'
 map            | fit s r --landmarks 9                    | --map svd
@@ -262,6 +258,7 @@ shape          | plan s --landmarks 9                     | --shape 9,9 !
 END
 }
 
+# bats file_tags=
 @test "fit: what some maps have" {
     acts --quiet <<'END'
 normalize         | fit s r --landmarks 9 --map diffusion | --normalize asymmetric
@@ -277,7 +274,7 @@ largest           | fit s r --map isomap --neighbors 1    | --largest
 END
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "select, graph, path" {
     acts --quiet <<'END'
 select            | select s r --landmarks 9              | --select uniform
@@ -320,7 +317,6 @@ to                | path s g --from 0 --to 1              | --to 2
 END
 }
 
-# bats test_tags=slow
 @test "eval, export, plot, report" {
     acts --quiet <<'END'
 measures       | eval s f                                 | --measures knn
@@ -359,7 +355,6 @@ output         | report s f                               | -o o.html
 END
 }
 
-# bats test_tags=slow
 # What a map, a method or a rule does not take is in tests/unit/test_options.c.
 @test "where an option could not act it is refused, with what it belongs to" {
     acts --quiet <<'END'

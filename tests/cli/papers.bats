@@ -49,7 +49,7 @@ for row in table["rows"]:
 END
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "li-2010: more columns, less error, and the randomized inner solver costs little of it" {
     paper li-2010 1
     [ "$(column 'CPU seconds' m | xargs)" = "60 120 240" ]
@@ -60,7 +60,6 @@ END
         END {if (NR != 3) exit 1}'
 }
 
-# bats test_tags=slow
 @test "li-2010: one expert of all columns is the plain method" {
     paper li-2010 2
     column 'relative error' ens our | awk '
@@ -68,7 +67,6 @@ END
         END {if (NR != 4 || last >= first || last > 1.05 * our || last < 0.9 * our) exit 1}'
 }
 
-# bats test_tags=slow
 @test "talwalkar-2013: column sampling has the better vectors, nystrom the better reconstruction" {
     paper talwalkar-2013 1 2
     prints "skipped: ABN: there is no abalone/abalone.csv in NYSTREAM_DATA"
@@ -81,7 +79,6 @@ END
     [ "$(column 'Figure 3,' data)" = MNIST ]
 }
 
-# bats test_tags=slow
 @test "ouimet-2005: a small dictionary nearly does what all points do" {
     paper ouimet-2005 table1 4
     [ "$(column 'Table 1' map method n | grep -c 'kpca greedy 500')" = 3 ]
@@ -91,7 +88,6 @@ END
         $1 <= m {exit 1} {m = $1; good = $2 < $3 && $2 < 1.5 * $4} END {exit !(NR == 3 && good)}'
 }
 
-# bats test_tags=slow
 @test "homrighausen-2011: the plane of the fishbowl is found, and digits are named" {
     paper homrighausen-2011 fishbowl
     column Fishbowl 15 | awk '$1 < 0.9 {exit 1} END {exit !(NR == 4 && $1 > 0.999)}' # projected
@@ -100,7 +96,6 @@ END
     column Digits correct | awk '$1 < 60 || $1 > 100 {exit 1} END {exit NR != 5}'
 }
 
-# bats test_tags=slow
 @test "talwalkar-2008: clusters and neighbours in Isomap's embeddings, and the graph's components" {
     paper talwalkar-2008 graph mnist
     column 'MNIST, digits, n = 500: components' t components |
@@ -110,7 +105,6 @@ END
     column 'Nearest neighbours' 'K = 1' | awk '$1 < 0 || $1 > 60 {exit 1} END {exit NR != 5}'
 }
 
-# bats test_tags=slow
 @test "accuracy: errors are told of components, and --accuracy beside a search of landmarks" {
     paper accuracy bars search
     column 'Error bars' data 'in 0.6…1.6, %' | awk '$1 != "mnist" || $2 < 80 {exit 1} END {exit NR != 1}'
@@ -137,7 +131,6 @@ assert max(ids.values()) == 1, ids.most_common(3)
 END
 }
 
-# bats test_tags=slow
 @test "the page has what was made, what was not and why; a skipped run takes nothing away" {
     paper li-2010 2
     prints "holds: fewer experts of more columns: less error"
@@ -163,7 +156,6 @@ END
     run ! grep -q 'reduced sizes' page.html
 }
 
-# bats test_tags=slow
 @test "a page tells of an experiment that nystream refused, and the script fails" {
     NYSTREAM=/bin/false run -1 --separate-stderr li-2010 --quick -o pictures 2
     prints "failed: 2: nystream"
@@ -171,6 +163,7 @@ END
     grep -q 'failed: nystream --version' page.html
 }
 
+# bats file_tags=
 @test "without data each figure is skipped with a sentence" {
     unset NYSTREAM_DATA
     for name in li-2010 talwalkar-2013; do

@@ -130,7 +130,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
 # The rows of a CSV file that are all NaN, as "first last count".
 nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END { print first, last, n }' "$1"; }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "lost rows stay lost when an append fills up their block" {
     local data=$BATS_FILE_TMPDIR/whole/points/data.mdb share
     for share in 95 90 85 80 75; do # of the file, until the short last block is met
@@ -166,7 +166,6 @@ nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END
     cmp left.csv <(head -n 8192 both.csv)
 }
 
-# bats test_tags=slow
 @test "repair of sparse rows whose last block is lost; more are appended" {
     awk 'BEGIN { for (i = 0; i < 70000; i++)
         printf "1 %d:%d %d:2 %d:%d\n", i % 90 + 1, i % 7 + 1, i % 90 + 200, i % 50 + 400, i % 11 + 1 }' >t.svm
@@ -204,7 +203,6 @@ same_as() {
                  END { exit bad || NR < 1000 }'
 }
 
-# bats test_tags=slow
 @test "rows are lost, others appended, and results of the rows that are left updated" {
     local kernel="--kernel polynomial --map svd --precision f64" all
     spoil_points
@@ -239,7 +237,6 @@ END
     ny -5 fit s old --update full # of rows that are lost since
 }
 
-# bats test_tags=slow
 @test "an update that met damage begins anew once the rows are lost" {
     table 5000 64 3 | awk '{ print $0 "," NR % 3 }' >more.csv
     nystream import s more.csv --label-column 65 --codec raw --append -q
@@ -261,7 +258,6 @@ END
     done
 }
 
-# bats test_tags=slow
 @test "new rows find no neighbors by a graph whose rows were lost since" {
     head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
     nystream graph s g --neighbors 3 -q
@@ -273,7 +269,6 @@ END
     [ ! -e lost.npy ]
 }
 
-# bats test_tags=slow
 @test "a map of a graph that has rows lost since has all of them, and places none" {
     head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
     nystream graph s g --neighbors 6 -q
@@ -293,6 +288,7 @@ END
     done
 }
 
+# bats file_tags=
 @test "a result that is older than the loss of its rows is reported, without images" {
     nystream report s old -o whole.html -q
     grep -q '"images":{' whole.html

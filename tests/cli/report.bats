@@ -38,7 +38,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     whole <(printf '%s\n' "$output")
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a page of the first results by name says so" {
     made s
     for k in {10..44}; do nystream select s "d$k" --landmarks 4 -q; done # and a
@@ -51,7 +51,6 @@ whole() { # FILE: a page, every hole filled, every section closed
     ! grep -q 'This page shows' two.html
 }
 
-# bats test_tags=slow
 @test "eigenvalues have the numbers of the components; residuals are those of the matrix at hand" {
     made s
     nystream graph s g --neighbors 5 --connect -q
@@ -78,7 +77,6 @@ whole() { # FILE: a page, every hole filled, every section closed
     run ! grep -q trivial <<<"$output"
 }
 
-# bats test_tags=slow
 @test "the same bytes again; small, whatever the number of rows" {
     table 20000 5 | awk -F, '{print $0 "," int($1 * 12)}' >t.csv
     nystream import s t.csv --label-column 6 -q
@@ -90,7 +88,6 @@ whole() { # FILE: a page, every hole filled, every section closed
     grep -q '6,000 of 20,000 points' 1.html
 }
 
-# bats test_tags=slow
 @test "a shortest path: the rows and lengths of path, and images" {
     table 200 64 | awk -F, '{$1 += NR / 20; print}' OFS=, >t.csv
     nystream import s t.csv -q
@@ -133,7 +130,6 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ ! -e page.html ]
 }
 
-# bats test_tags=slow
 @test "a budget too small: the smallest one that works, for report, plot and eval" {
     made s
     table 300 64 >t.csv
@@ -159,6 +155,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     done
 }
 
+# bats file_tags=
 @test "a result that is not finished: how far it is, for report, plot and eval" {
     npy_u8 40000 200 >rows.npy
     nystream import s rows.npy -q

@@ -38,7 +38,7 @@ same_results() {
 
 resume_f="nystream fit 'my store' f $fit_options -q"
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a fit of listed columns goes on when the list is gone" {
     printf '6\n0\n3\n' > list
     begin "my store" nystream fit "my store" few $fit_options --features list
@@ -51,7 +51,6 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     diff few.csv <(printf '0\n3\n6\n')
 }
 
-# bats test_tags=slow
 @test "fit STORE NAME without options goes on with the options it was begun with" {
     ny -0 fit "my store" f --json
     fields map=pca landmarks=700 status=done
@@ -65,7 +64,6 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$output" landmarks)" = 700 ]
 }
 
-# bats test_tags=slow
 @test "graph and select without options go on as well" {
     ny -0 graph "my store" g --json
     fields neighbors_stored=7 metric=cosine
@@ -75,7 +73,6 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$output" landmarks)" = 1200 ]
 }
 
-# bats test_tags=slow
 @test "a time limit alone goes on as well, if what is left is within it" {
     ny -8 fit "my store" f --time-limit 0.00001s
     [ "$(field "$(nystream info "my store" f --json)" status)" = interrupted ]
@@ -90,7 +87,6 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     usage "landmarks: 700 → 20" fit "my store" f --time-limit 1h --landmarks 20
 }
 
-# bats test_tags=slow
 @test "the command that resumes names the store by the path that is given now" {
     local there="it's \\"
     mkdir "$there"
@@ -109,6 +105,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     prints "resume with: nystream fit moved fit $fit_options -q"
 }
 
+# bats file_tags=
 @test "an append that expects the rows of the store adds its own once" {
     store s 400 4
     table 100 4 2 >more.csv
@@ -162,7 +159,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(grep ^f <<<"$output")" = "f	done" ]
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "nobody is told to throw away what can be gone on with" {
     for words in "fit f --landmarks 20" "fit g" "graph f" "graph g --neighbors 5" "select f" "fit f --map kpca"; do
         set -- $words
@@ -188,7 +185,6 @@ interrupted_full() {
     ends $pid "$2"
 }
 
-# bats test_tags=slow
 @test "an update that was interrupted is gone on with, and the result keeps its own command" {
     interrupted_full TERM 143
     ny info s a
@@ -200,7 +196,6 @@ interrupted_full() {
     [[ $output == *'"command": "nystream fit s a --landmarks 700'* ]]
 }
 
-# bats test_tags=slow
 @test "a full update that was killed is given up for a frozen one with a warning" {
     interrupted_full KILL 137
     ny -0 fit s a --update frozen --threads 1 -q
@@ -211,6 +206,7 @@ interrupted_full() {
     [ "$(field "$(nystream info s a --json)" mode)" = full ]
 }
 
+# bats file_tags=
 @test "words that no terminal shows are kept as a shell reads them" {
     local odd=$'tab\there \xff'
     mv "my store" "$odd"
@@ -244,7 +240,7 @@ interrupted_full() {
     [[ $stderr != *restart* ]]
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "what goes on says where" {
     ny -0 fit "my store" f
     says "'f' resumes in stage "
@@ -263,7 +259,6 @@ interrupted_import() {
     [[ $(nystream info s) == *"interrupted; run the same import again to resume it"* ]]
 }
 
-# bats test_tags=slow
 @test "an import that was interrupted is told, and goes on" {
     table 300000 6 >long.csv
     interrupted_import 6000 long.csv --memory 32M
@@ -273,7 +268,6 @@ interrupted_import() {
     has s n=300000 import_status=null
 }
 
-# bats test_tags=slow
 @test "an import of a pipe starts over" {
     table 300000 6 >long.csv
     local code=0
@@ -285,7 +279,6 @@ interrupted_import() {
     same_exports "s --part points" "wanted --part points"
 }
 
-# bats test_tags=slow
 @test "an import that goes on with more memory passes over no other rows" {
     awk 'BEGIN { for (j = 1; j < 10000; j++) rest = rest ",1"
         for (i = 0; i < 900; i++) print (i % 52 < 26 ? i : "nan") rest }' >t.csv # batches of 52 rows

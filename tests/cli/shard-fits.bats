@@ -105,7 +105,7 @@ END
     nystream fit small map --update frozen -q
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "rows of numbers in shards of any size give the fit of one store to rounding" {
     for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
         "diffusion --landmarks 40 --time 2" "pca --landmarks 40 --approx projected" \
@@ -136,7 +136,6 @@ in_shards() {
     nystream export in$count f --part model -o $count.nym -q
 }
 
-# bats test_tags=slow
 @test "rows of numbers have the same bytes in any number of shards" {
     local options dtype=
     table 36864 5 3 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= exp(9 * rand()) } 1' >numbers.csv
@@ -153,7 +152,6 @@ END
     [ "$(nystream info in2 f --json | grep -c '"gram_precision": "f32"')" -eq 1 ]
 }
 
-# bats test_tags=slow
 @test "whole numbers have the model of one store in any number of shards" {
     local dtype=i16
     table 36864 5 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 5; j++) $j = int($j * 900 * exp(-2 * (NR % 3))) } 1' >whole.csv
@@ -167,7 +165,6 @@ END
     done
 }
 
-# bats test_tags=slow
 @test "a solve by several threads has the bytes of one store, whatever the other shards do meanwhile" {
     local large="--approx nystrom --select uniform --landmarks 2100 --gamma 0.01 --components 3" shard
     table 12288 6 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 6; j++) $j = int($j * 60) } 1' >many.csv
@@ -184,6 +181,7 @@ END
     done
 }
 
+# bats file_tags=
 @test "a result over shards says whether it has the bytes of one store, or why not" {
     while IFS='|' read -r store options differs; do
         ny -0 fit $store b --components 2 $options --restart --json
@@ -327,7 +325,7 @@ takes_along() {
     nystream rm big whole -q
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a selection that was ended goes on where the last shard has grown" {
     local options="--landmarks 1500 --components 2"
     nystream fit big straight $options -q
@@ -338,7 +336,6 @@ takes_along() {
     same_exports "big straight" "big map"
 }
 
-# bats test_tags=slow
 @test "a fit that was ended is not gone on with where another shard than the last has grown" {
     local options="--landmarks 40 --components 2 --probe 3000"
     ends_in probe big map $options
@@ -349,7 +346,6 @@ takes_along() {
     [ "$(field "$(nystream info big map --json)" n)" = 9226 ]
 }
 
-# bats test_tags=slow
 @test "a shard whose probe is over helps one that is in it" {
     for map in "kpca" "laplacian --averages implicit"; do
         options="--map $map --landmarks 40 --components 2 --probe 3000"
@@ -362,7 +358,6 @@ takes_along() {
     done
 }
 
-# bats test_tags=slow
 @test "a shard whose products are made helps one that has begun with them" {
     local options="--map kpca --inner randomized --landmarks 800 --components 4"
     cp -r big begun
@@ -378,7 +373,6 @@ knows() {
         [ "$(field "$(nystream info "$1/shard-00000" map --json)" gram_precision)" != null ]
 }
 
-# bats test_tags=slow
 @test "a shard that knows what f32 sums would lose goes on with one that does not" {
     local options="--landmarks 1500 --components 2 --threads 1" wait
     cp -r big before
@@ -413,7 +407,6 @@ caught() {
     done
 }
 
-# bats test_tags=slow
 @test "check rows are the same where some shards go on in pass 2, and others begin it" {
     local options="--landmarks 250 --components 4 --threads 1 --check-rows 256" shard
     cp -r big whole
@@ -432,6 +425,7 @@ caught() {
     done
 }
 
+# bats file_tags=
 @test "the number of threads and the budget change no byte of shards" {
     nystream fit big a --landmarks 70 --components 3 --threads 1 --memory 400M -q
     nystream fit big b --landmarks 70 --components 3 --threads 6 -q
@@ -443,7 +437,7 @@ seconds_of() {
     sed -n '/"stages": {/,/}/s/.*"'"$2"'": \([0-9.e+-]*\).*/\1/p' "$1"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a plan of shards is that of all of them in one process" {
     ny -0 plan big --landmarks 500 --json
     has_keys "$output" exchange_bytes exchange_seconds
@@ -474,7 +468,6 @@ seconds_of() {
         degrees accumulate solve project probe; do seconds_of big.json $stage; done)"
 }
 
-# bats test_tags=slow
 @test "a process with one shard needs what the plan of shards tells" {
     local each less status shard
     each=$(field "$(nystream plan big --landmarks 500 --json | sed -n '/"shards": {/,/}/p')" memory_min_bytes)
@@ -489,7 +482,6 @@ seconds_of() {
     done
 }
 
-# bats test_tags=slow
 @test "the least budget that a plan of shards tells is enough for wide rows" {
     npy_u8 4096 784 >0.npy
     npy_u8 3000 784 >1.npy
@@ -506,6 +498,7 @@ seconds_of() {
 END
 }
 
+# bats file_tags=
 @test "what does not go over shards is refused, with what does" {
     while IFS='|' read -r options words; do
         ny -2 fit big x --components 2 $options

@@ -115,7 +115,7 @@ END
     [ "$(field "$(nystream info big map --json)" updates)" = 4 ]
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "full updates that are killed at any sync end with the same bytes" {
     local sync=0 states="" code=9 shard
     build_ends
@@ -160,7 +160,6 @@ END
     done
 }
 
-# bats test_tags=slow
 @test "processes that meet take rows into the model together" {
     grow_shards
     meet_for_update
@@ -168,7 +167,6 @@ END
     writes alone.npy "big map"
 }
 
-# bats test_tags=slow
 @test "a full update that was interrupted is told, and resume goes on" {
     nystream fit big large --landmarks 900 -q
     grow_shards
@@ -186,7 +184,6 @@ END
     [ "$(field "$(nystream info big large --json)" update)" = null ]
 }
 
-# bats test_tags=slow
 @test "rows that come while a full update was interrupted are taken in as well" {
     nystream fit big large --landmarks 900 -q
     grow_shards

@@ -47,7 +47,7 @@ same_facts() {
     done
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "rows are placed by a model with the bytes of one store" {
     local stores store shards
     for stores in "one big" "numbers odd"; do
@@ -68,7 +68,6 @@ same_facts() {
     usage "'placed' exists with other options" fit odd placed --model other.nym
 }
 
-# bats test_tags=slow
 @test "residuals that are certified are those of one store" {
     local stores store shards rule
     nystream fit one few --landmarks 20 --components 2 -q
@@ -85,7 +84,6 @@ same_facts() {
     same_exports "one given --part residuals" "big given2 --part residuals"
 }
 
-# bats test_tags=slow
 @test "sums of all shards are made, merged with others, and gone on with" {
     local options="--landmarks-points points.csv --gamma 0.0002 --components 3"
     nystream fit one few --landmarks 30 --components 2 -q
@@ -118,7 +116,6 @@ same_facts() {
     same_exports "big map" "big straight"
 }
 
-# bats test_tags=slow
 @test "sparse rows in shards are fitted with landmarks as in one store" {
     local options least
     for options in "--map kpca" "--map svd --select uniform --certify" "--map kpca --kernel cosine --probe 30" \
@@ -141,6 +138,7 @@ same_facts() {
     sed -n '2049,4000p' parts.csv | within 1e-8 - new.csv
 }
 
+# bats file_tags=
 @test "new sparse rows of the last shard are placed by the landmarks of all" {
     local store
     head -n 50 sparse.libsvm >more.libsvm
@@ -156,7 +154,7 @@ same_facts() {
     same_exports "sparse placed" "parts placed"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "landmarks are drawn by weight from the rows of all shards" {
     local stores store shards map
     for stores in "one big" "numbers odd" "sparse parts"; do
@@ -171,7 +169,6 @@ same_facts() {
     done
 }
 
-# bats test_tags=slow
 @test "a greedy selection of all shards has the landmarks of one store" {
     local store shards options
     while IFS='|' read -r store shards options; do
@@ -200,7 +197,6 @@ END
     same_exports "numbers d --part landmark-points" "odd d --part landmark-points"
 }
 
-# bats test_tags=slow
 @test "a greedy selection of shards that is killed goes on to the same landmarks" {
     local options="--select greedy --landmarks 400 --components 2 --threads 1"
     nystream fit big straight $options -q
@@ -209,7 +205,6 @@ END
     same_exports "big straight" "big map"
 }
 
-# bats test_tags=slow
 @test "columns are weighed and chosen by the rows of all shards" {
     local store shards options
     while IFS='|' read -r store shards options; do
@@ -243,6 +238,7 @@ END
     sed -n '701,1999p' odd.csv | within 1e-8 - new.csv
 }
 
+# bats file_tags=
 @test "weights of columns that are whole numbers leave the bytes of one store" {
     local options="--approx nystrom --averages landmarks --landmarks 40 --components 3"
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j / 20) * ((NR + j) % 3 > 0) } 1' bytes.csv >zeros.csv
@@ -255,7 +251,7 @@ END
     done
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a selection alone is one of the rows of all shards, whose landmarks fits take" {
     local stores store shards
     while read -r store shards options; do
@@ -293,7 +289,6 @@ END
 }
 
 # In one store vectors are of the rows where these are fewer; over shards only those of genotypes are.
-# bats test_tags=slow
 @test "shards with fewer rows than columns are fitted as one store" {
     local options
     table 300 400 3 | awk -F, '{ for (j = 1; j <= 400; j++) printf "%s%s", j % 7 == NR % 7 ? $j + 9 / (1 + NR % 7) : 0.1 * $j, j < 400 ? "," : "\n" }' >wide.csv

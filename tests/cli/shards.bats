@@ -339,7 +339,7 @@ END
     ny -5 info big
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "verbs that take one store are refused with the path of a shard" {
     stores big
     ny -2 merge big --name x -o x.nym
@@ -360,7 +360,6 @@ END
 }
 
 # A sanitizer sees what is read of a store that the set has closed by then.
-# bats test_tags=slow
 @test "the last of many shards is named where its model is another one" {
     for k in 0 1 2 3 4 5 6 7 8 9; do
         table 30 3 $((k + 1)) | nystream import many --shard $k/10 - --format csv -q
@@ -374,7 +373,6 @@ END
     ny -2 export many map -o e.npy
 }
 
-# bats test_tags=slow
 @test "verify, repair, compact and rm go through all shards" {
     stores big
     ny -0 verify big
@@ -404,7 +402,6 @@ END
     ny -0 compact big
 }
 
-# bats test_tags=slow
 @test "rows that a shard has lost are imported again, as the messages say" {
     table 24576 20 >t.csv
     for k in 0 1 2; do
@@ -431,6 +428,7 @@ END
     nystream verify f -q
 }
 
+# bats file_tags=
 @test "verify counts a result once that is damaged in two shards" {
     stores big
     place

@@ -47,7 +47,7 @@ share() {
 }
 
 # Directions that differ in the last bits of an f32 alone, in columns that round a cosine a lot.
-# bats test_tags=slow
+# bats file_tags=slow
 @test "where codes tell little, all points that may be near are looked at to the last" {
     table 1000 1000 | nystream import s - --format csv -q
     nystream graph s exact --neighbors 200 --knn exact -q
@@ -55,7 +55,6 @@ share() {
     same_lists exact sieve
 }
 
-# bats test_tags=slow
 @test "a sieve finds all neighbours by cosines of thousands of columns" {
     awk 'BEGIN {
         srand(3)
@@ -75,7 +74,6 @@ share() {
     done
 }
 
-# bats test_tags=slow
 @test "a sieve finds the share that it is asked for, and no row is its own neighbour" {
     cloud rows.csv 5000 30
     nystream import s rows.csv -q
@@ -111,7 +109,6 @@ sparse() {
     }' >"$1"
 }
 
-# bats test_tags=slow
 @test "sparse rows go through a sieve, with any threads and any budget" {
     local least
     sparse rows.svm 7000 3
@@ -130,6 +127,7 @@ sparse() {
     done
 }
 
+# bats file_tags=
 @test "few rows, equal rows and few columns go through a sieve" {
     printf '%s\n' x 0 1 2 3 4 >line.csv
     nystream import s line.csv -q
@@ -153,7 +151,7 @@ sparse() {
     usage "knn: exact → sieve" graph s g --knn sieve
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a sieve has the same bytes for any threads and any budget, down to the least of its plan" {
     cloud rows.csv 9000 20
     nystream import s rows.csv -q
@@ -172,7 +170,6 @@ taken() {
 }
 
 # Neither boxes nor codes tell anything of noise; a plane suits boxes.
-# bats test_tags=slow
 @test "auto with a recall takes the way that is the least work, and has the bytes of that way" {
     awk 'BEGIN {
         srand(5)
@@ -207,7 +204,6 @@ taken() {
     [ "$(taken auto --metric cosine)" = sieve ]
 }
 
-# bats test_tags=slow
 @test "auto with a recall has the same bytes for any threads and any budget, and goes on" {
     cloud rows.csv 16000 120
     nystream import s rows.csv -q
@@ -228,6 +224,7 @@ taken() {
 }
 
 # With a list of two, and a row in its own, half of each list would be found for nothing.
+# bats file_tags=
 @test "a row that finds itself is no neighbour that was found" {
     # Codes tell little of noise; the same each time, as the recall told is of 256 rows.
     awk 'BEGIN { srand(11); for (i = 0; i < 1200000; i++) printf "%d%s", 256 * rand(), i % 300 == 299 ? "\n" : "," }' >rows.csv

@@ -67,7 +67,7 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     [ ! -s out ]
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "SIGHUP is 129, after a checkpoint that the next run goes on from" {
     big_store
     interrupt HUP 129 s nystream fit s a $slow
@@ -77,7 +77,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     [[ $output == "a	interrupted"* ]]
 }
 
-# bats test_tags=slow
 @test "a signal that is ignored from the start stays ignored" {
     big_store
     local pid signal
@@ -92,7 +91,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     [ "$output" = "a	done" ]
 }
 
-# bats test_tags=slow
 @test "the line that resumes is quoted for the shell" {
     big_store
     mv s "it's a store"
@@ -101,6 +99,7 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     eval "$(sed -n 's/^resume with: //p' err) -q"
 }
 
+# bats file_tags=
 @test "an import that waits for its input stops within two seconds" {
     mkfifo pipe
     exec 7<>pipe
@@ -117,7 +116,7 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     grep -q "^resume with: nystream import s - --format csv" err
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a second signal ends it at once, and the store is safe" {
     big_store
     start nystream fit s a $slow -q 2>err &
@@ -130,7 +129,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     ny -0 verify s
 }
 
-# bats test_tags=slow
 @test "a signal that comes again at once, as timeout sends it, is one request" {
     big_store
     for verb in "fit s a" "embed $BATS_FILE_TMPDIR/big.csv -o e.npy --tmpdir ."; do
@@ -175,7 +173,6 @@ END
     ${CC:-cc} -shared -fPIC slow.c -o slow.so
 }
 
-# bats test_tags=slow
 @test "a solve that cannot be asked is left within two seconds, to be resumed" {
     big_store
     slow_solver
@@ -195,7 +192,6 @@ END
     ny -0 verify s
 }
 
-# bats test_tags=slow
 @test "embed is left within two seconds too, and leaves nothing" {
     cp "$BATS_FILE_TMPDIR/big.csv" .
     slow_solver
@@ -213,7 +209,6 @@ END
     [ -z "$(ls -d .nystream-* 2>/dev/null)" ]
 }
 
-# bats test_tags=slow
 @test "an import that was interrupted goes on to the same points" {
     table 300000 6 >long.csv
     mkfifo pipe
@@ -232,7 +227,6 @@ END
     same_exports "long.nys --part points" "whole.nys --part points"
 }
 
-# bats test_tags=slow
 @test "bench stops without a report" {
     start nystream bench >out 2>err &
     local pid=$!

@@ -15,27 +15,23 @@ setup() {
     files=$BATS_FILE_TMPDIR
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "sixteen threads keep the least budget: nystrom" {
     fits_in_threads long 16 1 --approx nystrom --landmarks 200
 }
 
-# bats test_tags=slow
 @test "sixteen threads keep the least budget: projected" {
     fits_in_threads long 16 1 --approx projected --select uniform --landmarks 500 --components 20
 }
 
-# bats test_tags=slow
 @test "sixteen threads keep the least budget: greedy, and rows of many columns" {
     fits_in_threads wide 16 1 --select greedy --tolerance 0.1 --landmarks 300 --certify
 }
 
-# bats test_tags=slow
 @test "threads keep the least budget: a pass before one that holds more, beside its buffers" {
     fits_in_threads few 2 1 --map diffusion --inner randomized --select uniform --landmarks 1300
 }
 
-# bats test_tags=slow
 @test "no stage of a plan that fits holds more than its budget" {
     for options in "100M --map laplacian --approx ensemble --landmarks 300 --probe 400" \
         "50M --approx nystrom --landmarks 300 --certify --components 200" \
@@ -50,6 +46,7 @@ setup() {
     done
 }
 
+# bats file_tags=
 @test "the least budget does not grow with the threads" {
     one=$(least_of "$files/long.nys" --landmarks 500 --threads 1)
     many=$(least_of "$files/long.nys" --landmarks 500 --threads 64)

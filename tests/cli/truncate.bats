@@ -50,7 +50,7 @@ nights() {
     cp -r "$BATS_FILE_TMPDIR"/{s,ref,*.csv} .
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a bad night is taken out as if it had never come; info tells where it began" {
     nights
     ny info s
@@ -65,7 +65,6 @@ nights() {
     prints "nothing to remove"
 }
 
-# bats test_tags=slow
 @test "any cut is right: between blocks, within one, within an import, and down to one row" {
     nights
     for keep in 3072 1500 3001 1; do
@@ -84,7 +83,6 @@ nights() {
     done
 }
 
-# bats test_tags=slow
 @test "labels that are words, rows that were dropped and names of classes go back" {
     (echo 'x,y,what' && table 2999 2 | awk -F, '{print $0 "," (NR % 3 ? "a" : "b")}') >one.csv
     (echo 'x,y,what' && echo ',0.5,a' && table 500 2 9 | awk -F, '{print $0 "," (NR % 2 ? "wrong" : "a")}') >bad.csv
@@ -102,7 +100,6 @@ nights() {
     prints c
 }
 
-# bats test_tags=slow
 @test "row numbers of shuffled rows stay those of their files" {
     table 3000 20 >one.csv
     table 3000 20 2 >bad.csv
@@ -127,7 +124,6 @@ counts() {
     }'
 }
 
-# bats test_tags=slow
 @test "bytes, packed or as they are, and counts that are prepared" {
     counts 600 1 >one.libsvm
     counts 500 2 >bad.libsvm
@@ -146,7 +142,6 @@ counts() {
     done
 }
 
-# bats test_tags=slow
 @test "sparse rows and bytes in several blocks, cut within one" {
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 9000 --terms 2000 --length 25 --topics 2 -o one.libsvm
     nystream import t one.libsvm --dims 2000 -q
@@ -165,6 +160,7 @@ counts() {
     like s ref
 }
 
+# bats file_tags=
 @test "names of rows and columns stay with their rows" {
     mkdir one bad
     for night in one bad; do

@@ -28,7 +28,7 @@ places() {
     ny -2 fit s b --approx randomized --power 0
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "gaussian: plan, fit, report, new points" {
     ny -0 plan s --approx gaussian --landmarks 300 --json
     fields passes=1
@@ -39,7 +39,6 @@ places() {
     says "--landmarks 400 is more than the 300 rows"
 }
 
-# bats test_tags=slow
 @test "every map, in both precisions" {
     for map in svd pca kpca laplacian diffusion; do
         places 4e-3 --approx randomized --power 4 --rank 8 --map $map
@@ -52,7 +51,6 @@ places() {
     places 4e-3 --approx gaussian --landmarks 200 --map laplacian
 }
 
-# bats test_tags=slow
 @test "the leading eigenvalues are those that landmarks find, at more cost" {
     nystream fit s exactly --landmarks 1500 --components 4 --map svd -q
     nystream fit s randomized --approx randomized --components 4 --map svd --power 4 -q
@@ -64,7 +62,6 @@ places() {
     alike 1e-2 exactly.csv gaussian.csv
 }
 
-# bats test_tags=slow
 @test "the same bytes for any threads and budget, and new points in other types" {
     local options=(--approx randomized --components 3)
     nystream fit s a "${options[@]}" --threads 1 -q
@@ -80,13 +77,14 @@ places() {
     alike 1e-4 wide.csv narrow.csv
 }
 
+# bats file_tags=
 @test "a budget that is too small is refused, and the one that is named works" {
     too_little fit s a --approx randomized --components 3 --memory 40M
     ny -0 fit s a --approx randomized --components 3 --memory "$least"
     ny -8 fit s b --approx randomized --components 3 --memory $((least - 1))
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "linear and cosine kernels are multiplied by their features" {
     # two passes for each block of columns; tiles of K where rows are few, or columns of the product many
     store few 2048 3
@@ -107,7 +105,6 @@ END
     places 1e-4 --approx randomized --components 3 --map laplacian --kernel linear --power 3
 }
 
-# bats test_tags=slow
 @test "values by features in f32 are those by tiles in f64 of a polynomial of degree 1" {
     local map tiles=(--kernel polynomial --degree 1 --gamma 1 --coef0 0 --precision f64)
     sed 's/^/1000,/' t.csv | nystream import far - --format csv -q # far from the origin
@@ -154,17 +151,14 @@ by_features() {
     [ $stopped -gt 0 ]
 }
 
-# bats test_tags=slow
 @test "by features, the same bytes with any threads and budget, and after interruptions" {
     by_features 0.05 0.12 0.22 0.30
 }
 
-# bats test_tags=slow
 @test "by features, the same bytes after interruptions at more places" {
     by_features 0.05 0.08 0.10 0.12 0.15 0.18 0.22 0.26 0.30
 }
 
-# bats test_tags=slow
 @test "kernel values too small for the digits of f32 are refused" {
     local approx=(--approx randomized --components 3 --kernel linear) rows
     for rows in 5000 2000; do # by features, and by tiles
@@ -176,6 +170,7 @@ by_features() {
     done
 }
 
+# bats file_tags=
 @test "options that do not act are refused" {
     usage "--select does not act with --approx randomized" fit s a --approx randomized --select uniform
     usage "--landmarks does not act with --approx randomized" fit s a --approx randomized --landmarks 10

@@ -175,7 +175,7 @@ END
     [ $((SECONDS - began)) -lt 10 ]
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "a rank that is killed ends the others" {
     local began=$SECONDS
     ranks -0 3 "$EXCHANGE" - die && return 1
@@ -183,18 +183,17 @@ END
     [ $((SECONDS - began)) -lt 10 ]
 }
 
-# bats test_tags=slow
 @test "a rank that is interrupted ends the others" {
     ranks -143 3 "$EXCHANGE" - stop
     says "ends the job: terminated"
 }
 
-# bats test_tags=slow
 @test "a second job of a process is refused where MPI has ended with the first" {
     ranks -4 2 "$EXCHANGE" - twice
     says "it was shut down in this process and cannot be started again; run one job per process"
 }
 
+# bats file_tags=
 @test "a long wait is told, with the rank and its host" {
     ranks -0 2 "$EXCHANGE" - late
     says "has waited 0.2 s for rank 1 of 2, on $(hostname), which computes or cannot be reached"
@@ -253,20 +252,18 @@ END
     says "2 processes were started, but the plug-in for MPI knows of 1" "make mpi"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "ranks that wait leave the CPU to the others" {
     ranks -0 2 "$EXCHANGE" - wait
     awk '{ if ($3 > 0.5) exit 1 } END { exit NR != 5 }' <<<"$output"
 }
 
-# bats test_tags=slow
 @test "more ranks than shards are refused, one rank is not" {
     ranks -2 6 "$EXCHANGE" -
     says "6 processes were started for 5 shards"
     ranks -0 1 "$EXCHANGE" mpi
 }
 
-# bats test_tags=slow
 @test "a plug-in that is missing, or is none, is an error with a cure" {
     NYSTREAM_MPI=$PWD/none.so ranks -2 2 "$EXCHANGE" -
     says "make mpi"
@@ -277,18 +274,18 @@ END
     NYSTREAM_MPI='' ranks -0 1 ./exchange - # needs none
 }
 
+# bats file_tags=
 @test "the plug-in has one symbol, and none of the library's" {
     [ "$(nm -D --defined-only "$NYSTREAM_MPI" | awk '{print $3}')" = ny_transport_open_3 ]
     ! nm -D --undefined-only "$NYSTREAM_MPI" | grep -E '\b(ny_|NY_)'
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "make mpi says what it needs" {
     run make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$BATS_TEST_TMPDIR/build" MPICC=no-such-mpicc mpi
     [ "$status" -ne 0 ] && [[ $output == *"there is no no-such-mpicc"*"data-tools/setup mpi"* ]]
 }
 
-# bats test_tags=slow
 @test "processes export what their shards have, and one of them writes it" {
     for shard in 0 1 2; do
         awk -v n=$((900 + 200 * shard)) -v seed=$shard 'BEGIN {
@@ -310,7 +307,6 @@ END
     [ ! -e other.npy ]
 }
 
-# bats test_tags=slow
 @test "no export by processes has rows of two fits" {
     local shard pid fit="--landmarks 120 --components 100 --precision f64 -q"
     for shard in 0 1; do
@@ -335,6 +331,7 @@ END
     says "fitted anew, updated or removed while it was read"
 }
 
+# bats file_tags=
 @test "machines with disks of their own may come in any order, and export to one file" {
     for shard in 0 1 2; do
         mkdir host.$shard
@@ -369,7 +366,7 @@ END
     says "the process with rank 1 has another store as shard 0 than others"
 }
 
-# bats test_tags=slow
+# bats file_tags=slow
 @test "processes export names of columns and classes, and none where the first shard lacks some" {
     printf '%s\n' a,b,class 1,2,cat 3,4,dog >0.csv
     printf '%s\n' a,b,class 5,6,dog 7,9,cat >1.csv
@@ -387,7 +384,6 @@ END
     [ ! -e two.txt ]
 }
 
-# bats test_tags=slow
 @test "processes export clusters of one evaluation of all shards, and of no other" {
     shards big 2
     nystream fit big a --landmarks 30 -q
@@ -399,7 +395,6 @@ END
     [ ! -e other.npy ]
 }
 
-# bats test_tags=slow
 @test "one of the processes writes labels beside the numbers, and all hear of its failure" {
     shards big 2 "i % 3"
     nystream fit big a --landmarks 30 -q
@@ -408,7 +403,6 @@ END
     [ ! -e ids.csv ]
 }
 
-# bats test_tags=slow
 @test "ranks that are given two commands do not wait for each other" {
     shards big 2
     nystream fit big a --landmarks 30 -q
