@@ -410,7 +410,6 @@ refused() {
 make_image() {
     [ -x "$NYSTREAM_BUILD/data-tools/image-rows" ] || skip "image-rows is not built: no libpng, libjpeg"
     export ASAN_OPTIONS=detect_leaks=0 # what libpng and libjpeg keep when the tool ends with an error
-    # shellcheck disable=SC2046  # words are meant
     [ -x "$BATS_FILE_TMPDIR/make_image" ] ||
         cc "$BATS_TEST_DIRNAME/external/make_image.c" $(pkg-config --cflags libpng libjpeg) \
             -o "$BATS_FILE_TMPDIR/make_image" $(pkg-config --libs libpng libjpeg)

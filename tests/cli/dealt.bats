@@ -178,7 +178,6 @@ holds() {
     ny -2 import big <(cat all.csv) --shards 2
     ny -2 import big a.npy c.npy --labels labels.txt --shards 2
     while read -r options; do
-        # shellcheck disable=SC2086  # words are meant
         ny -2 import big all.npy $options
     done <<'END'
 --shards 2 --shard 0/2

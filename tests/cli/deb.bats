@@ -63,7 +63,6 @@ in_target() {
     gzip -dc "$TARGET/usr/share/man/man1/nystream.1.gz" | grep -q 'SH SYNOPSIS'
 
     libraries=$(echo "$TARGET"/usr/lib/*-linux-*/)
-    # shellcheck disable=SC2046  # words are meant
     cc -std=c11 "$BATS_TEST_DIRNAME/external/fit.c" -o "$BATS_TEST_TMPDIR/fit" -lm \
         $(PKG_CONFIG_PATH=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TARGET \
             pkg-config --cflags --libs nystream)

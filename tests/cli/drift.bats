@@ -45,7 +45,6 @@ unlike() {
         "--map pca --scale standard --components 6" "--map pca --precision f64" \
         "--map svd --kernel linear --approx exact --components 3" "--map svd --kernel cosine --approx exact --components 3"; do
         printf '%s\n' "$options"
-        # shellcheck disable=SC2086 # several words
         nystream fit s m $options --restart -q
         no_drift night.csv
         no_drift t.csv # the rows of the fit themselves
@@ -83,7 +82,6 @@ unlike() {
     nystream import s t.svm -q
     for options in "--landmarks 100" "--map pca --components 3"; do
         printf '%s\n' "$options"
-        # shellcheck disable=SC2086 # several words
         nystream fit s m $options --restart -q
         no_drift night.svm
         unlike bad.svm

@@ -104,9 +104,7 @@ kept() {
                 # Centred rows have negative similarities, which those maps refuse.
                 [[ $scale != standard || $options != *"laplacian --kernel cosine"* ]] || continue
                 [[ $scale != standard || $options != *diffusion* ]] || continue
-                # shellcheck disable=SC2086
                 nystream fit x f $options --features list --scale $scale --precision f64 --restart -q
-                # shellcheck disable=SC2086
                 nystream fit few f $options --scale $scale --precision f64 --restart -q
                 nystream export x f -o a.csv -q
                 nystream export few f -o b.csv -q

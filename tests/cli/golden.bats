@@ -75,7 +75,6 @@ END
 @test "a program that knows the written format alone reads them" {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
     libraries=$(pkg-config --cflags --libs lmdb liblz4 libxxhash) || skip "no headers to read with"
-    # shellcheck disable=SC2086  # words are meant
     cc -std=c11 -D_GNU_SOURCE -Wall -Wextra "$BATS_TEST_DIRNAME/external/read_store.c" -o read_store \
         $libraries
     for old in $(copies); do

@@ -73,9 +73,7 @@ refused() {
         nystream import a.nys "$FILES/turned.h5ad" --append
     # sparse rows are 0 where their file lacks a gene, and dense ones are refused
     for verb in "import wanted.nys $FILES/fewer.h5ad --append" "transform s.nys s --input $FILES/fewer.h5ad -o placed.npy"; do
-        # shellcheck disable=SC2086
         run -0 nystream $verb
-        # shellcheck disable=SC2086
         refused 3 nystream $verb --matrix layers/dense
     done
     nystream export wanted.nys --part points -o all.csv -q

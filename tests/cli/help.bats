@@ -148,7 +148,6 @@ options_of() {
     completes near nystream fit s third --landmarks-from ''
     nystream fit s first --landmarks 9 -q
     for words in "eval s" "rm s near" "report s" "fit s third --graph"; do
-        # shellcheck disable=SC2086  # words are meant
         completes "first near" nystream $words ""
     done
     HOME=$PWD completes near nystream path '~/s' n

@@ -17,7 +17,6 @@ file_folder() {
 # A file may say in $brought what of its folder each test finds a copy of in its own.
 setup() {
     own_folder || return
-    # shellcheck disable=SC2086  # words and patterns are meant
     [ -z "${brought-}" ] || (cd "$BATS_FILE_TMPDIR" && cp -r $brought "$BATS_TEST_TMPDIR")
 }
 

@@ -37,9 +37,7 @@ PY
             for options in "--map pca" "--map svd --kernel cosine --approx exact" \
                 "--map svd --kernel linear --landmarks 30" "--kernel rbf --gamma 0.05 --landmarks 30" \
                 "--map laplacian --kernel cosine --approx exact"; do
-                # shellcheck disable=SC2086
                 nystream fit x f $options --scale $scale --precision f64 --restart -q
-                # shellcheck disable=SC2086
                 nystream fit wx f $options --precision f64 --restart -q
                 nystream export x f -o a.csv -q
                 nystream export wx f -o b.csv -q

@@ -25,7 +25,6 @@ setup() {
 compile() {
     local out=$1
     shift
-    # shellcheck disable=SC2046  # words are meant
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror $(staged --cflags nystream) \
         "$BATS_TEST_DIRNAME/external/fit.c" -o "$out" "$@" -lm
 }
@@ -86,7 +85,6 @@ END
 }
 
 @test "a program against the shared library" {
-    # shellcheck disable=SC2046
     compile "$BATS_TEST_TMPDIR/fit" $(staged --libs nystream)
     objdump -p "$BATS_TEST_TMPDIR/fit" | grep -q 'NEEDED *libnystream.so.1$'
     run env LD_LIBRARY_PATH="$STAGE/usr/lib" "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys"
@@ -127,7 +125,6 @@ END
 @test "the same program against the static library" {
     mkdir "$BATS_TEST_TMPDIR/static"
     cp "$STAGE/usr/lib/libnystream.a" "$BATS_TEST_TMPDIR/static"
-    # shellcheck disable=SC2046
     compile "$BATS_TEST_TMPDIR/fit" -L"$BATS_TEST_TMPDIR/static" \
         $(staged --static --libs nystream | sed "s|-L$STAGE/usr/lib ||")
     [ -z "$(objdump -p "$BATS_TEST_TMPDIR/fit" | grep 'NEEDED *libnystream')" ]
@@ -159,7 +156,6 @@ END
         printf 'return status;\n}\n'
     } >steps.c
     grep -q ny_model_transform steps.c
-    # shellcheck disable=SC2046  # words are meant
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror steps.c -o steps \
         $(staged --cflags --libs nystream)
     awk 'BEGIN {for (i = 0; i < 300; i++) print i % 7 / 7 "," i % 11 / 11 "," i % 13 / 13}' >table.csv
@@ -180,7 +176,6 @@ END
         for block in block-*.c; do
             [ -e "$block" ] || continue
             echo "${page##*/}, $block" >&2
-            # shellcheck disable=SC2046  # words are meant
             cc -std=c11 -Wall -Wextra -Werror "$block" -o program $(staged --cflags --libs nystream)
             for file in $(grep -oE '"[A-Za-z0-9_.-]+\.csv"' "$block" | tr -d '"'); do
                 [ -e "$file" ] || table 300 3 >"$file"

@@ -212,7 +212,6 @@ equal_plans() { # SHAPE STORE OPTION…
     nystream import s.nys p.csv -q
     for option in "--map kpca" "--map laplacian" "--map kpca --inner randomized --components 2" \
         "--map kpca --precision f64" "--approx nystrom --certify"; do
-        # shellcheck disable=SC2086
         set -- --landmarks 300 --seed 1 $option
         kept=$(nystream plan s.nys --json --memory 2G "$@")
         least=$(field "$kept" memory_min_bytes)

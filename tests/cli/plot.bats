@@ -196,7 +196,6 @@ twins() {
     for options in "a --axes 1,3" "a --axes row,2" "a --color 3" "a --color row" "a --color density" \
         "a --all" "a --color label" "a --title anything" "a --scree" "a --size 200x900" \
         "a --color component:g" "a --color label:g" one; do
-        # shellcheck disable=SC2086  # words are meant
         ny -0 plot s $options -o out.png -q
         silent
     done
@@ -207,7 +206,6 @@ twins() {
     nystream import t t.csv -q
     nystream fit t a --map pca --approx exact -q
     for options in "" "--axes 2,2 --color 2" --scree; do
-        # shellcheck disable=SC2086
         ny -0 plot t a -o out.png $options
     done
 }
@@ -217,7 +215,6 @@ twins() {
     nystream graph s g --neighbors 3 -q
     nystream select s d --landmarks 9 -q
     while read -r words; do
-        # shellcheck disable=SC2086  # words are meant
         ny -2 plot s $words
     done <<'T'
 d -o out.png

@@ -36,12 +36,10 @@ log='--rows total:10000 --values log1p'
 @test "fits, new rows, models, appends and graphs see prepared values" {
     counts
     for layout in dense sparse; do
-        # shellcheck disable=SC2086
         nystream import c$layout counts.csv --dtype u8 $log --layout $layout -q
         nystream import p$layout prepared.csv --layout $layout -q
         for options in "--map pca" "--map kpca --landmarks 40" "--scale standard --landmarks 20" \
             "--map isomap --neighbors 20 --connect" "--approx randomized --map svd"; do
-            # shellcheck disable=SC2086
             for s in c p; do nystream fit $s$layout f $options --seed 1 --restart -q; done
             same_exports "c$layout f" "p$layout f"
             nystream transform c$layout f --input new.csv --dtype u8 -o c.npy -q
@@ -66,7 +64,6 @@ log='--rows total:10000 --values log1p'
 
 @test "a sparse file goes in, and new rows of it, dense or sparse" {
     counts
-    # shellcheck disable=SC2086
     nystream import c counts.svm --layout sparse $log -q
     nystream import p prepared.csv --layout sparse -q
     for s in c p; do nystream fit $s f --landmarks 30 -q; done
@@ -80,7 +77,6 @@ log='--rows total:10000 --values log1p'
 
 @test "info and import tell of it; the store keeps the type that came in" {
     counts
-    # shellcheck disable=SC2086
     ny -0 import c counts.csv --dtype u8 $log --json
     [ "$(field "$output" prepared_rows)" = total:10000 ]
     ny -0 info c
@@ -93,7 +89,6 @@ log='--rows total:10000 --values log1p'
 
 @test "an append has the words of the store, or none" {
     counts
-    # shellcheck disable=SC2086
     nystream import c counts.csv $log -q
     nystream import c new.csv --append --rows total:1e4 -q
     ny -2 import c new.csv --append --values sqrt
@@ -124,7 +119,6 @@ log='--rows total:10000 --values log1p'
 # bats test_tags=slow
 @test "embed prepares as import does" {
     counts
-    # shellcheck disable=SC2086
     nystream embed counts.csv -o c.npy --landmarks 30 $log -q
     nystream embed prepared.csv -o p.npy --landmarks 30 -q
     cmp c.npy p.npy
@@ -170,7 +164,6 @@ log='--rows total:10000 --values log1p'
 @test "export writes the points as fits see them, and with --raw as they came" {
     counts
     for layout in dense sparse; do
-        # shellcheck disable=SC2086
         nystream import c$layout counts.csv --dtype u8 --layout $layout $log -q
         nystream import p$layout prepared.csv --layout $layout -q
         for s in c p; do nystream fit $s$layout f --map pca -q; done

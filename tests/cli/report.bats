@@ -100,7 +100,6 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ "$(wc -l <wanted)" -gt 5 ]
     for names in "g wanted" "i wanted" "k+g wanted" "own wanted_own"; do
         read -r names file <<<"$names"
-        # shellcheck disable=SC2086  # words are meant
         ny -0 report s ${names//+/ } -o page.html --path 3,190
         whole page.html
         sed -n '/>Rows of the path</,/<\/table>/p' page.html | grep -o '^<tr><td class="n">[0-9]*' |
@@ -139,16 +138,13 @@ whole() { # FILE: a page, every hole filled, every section closed
         for command in "36M report $store a -o out.html" "36M plot $store a -o out.png" \
             "50M plot $store a -o out.svg" "35M eval $store a"; do
             little=${command%% *} command=${command#* }
-            # shellcheck disable=SC2086  # words are meant
             ny -8 $command --memory "$little"
             least=$(sed -nE 's/.*give --memory ([0-9]+)M.*/\1/p' <<<"$stderr")
             [ "$least" -gt "${little%M}" ]
             [ ! -e out.html ]
             [ ! -e out.png ]
             [ ! -e out.svg ]
-            # shellcheck disable=SC2086
             ny -8 $command --memory $((least - 2))M
-            # shellcheck disable=SC2086
             ny -0 $command --memory "$least"M
             rm -f out.*
         done
@@ -166,7 +162,6 @@ whole() { # FILE: a page, every hole filled, every section closed
     kill -TERM $pid
     wait $pid || true
     for command in "report s f -o out.html" "plot s f -o out.png" "plot s f --terminal" "eval s f"; do
-        # shellcheck disable=SC2086  # words are meant
         ny -2 $command
     done
     usage "s has no finished result" report s -o out.html
@@ -194,7 +189,6 @@ whole() { # FILE: a page, every hole filled, every section closed
         ny -0 report $store a -o out.html
         whole out.html
         for options in "" "--all" "--color density" "--scree"; do
-            # shellcheck disable=SC2086  # words are meant
             ny -0 plot $store a -o out.png $options
         done
         ny -0 plot $store a --terminal

@@ -29,7 +29,6 @@ text() {
         "--kernel linear --scale standard --map pca" "--select greedy --tolerance 0.7" \
         "--kernel polynomial" "--select rpcholesky --landmarks 40" "--approx gaussian"; do
         for store in s d; do
-            # shellcheck disable=SC2086
             ny -0 fit $store.nys a --components 3 --landmarks 60 --precision f64 $options \
                 --restart --quiet
             for part in embedding eigenvalues; do

@@ -130,10 +130,8 @@ counts() {
     for options in "--layout dense --dtype u8" "--layout dense --dtype u8 --codec raw" "--layout sparse" \
         "--layout dense --rows total:100 --values log1p" "--layout sparse --rows unit --values log1p"; do
         rm -rf s ref
-        # shellcheck disable=SC2086
         nystream import s one.libsvm --dims 300 $options -q
         cp -r s ref
-        # shellcheck disable=SC2086
         nystream import s bad.libsvm --append $options -q
         nystream import s bad.libsvm --append -q
         nystream truncate s --keep 600 -q

@@ -113,7 +113,6 @@ as_from_scratch() {
     for select in rpcholesky uniform "greedy --tolerance 0.1"; do
         rm -rf a.nys
         case $select in greedy*) set -- ;; *) set -- --landmarks 40 ;; esac
-        # shellcheck disable=SC2086  # words are meant
         set -- "$@" --gamma 2 --precision f64 --select $select
         store a.nys 300
         nystream fit a.nys r "$@" -q

@@ -35,7 +35,6 @@ teardown_file() {
 commands() {
     mkdir -p "commands/$1"
     ln -s "$(realpath "$2/nystream")" "commands/$1/nystream"
-    # shellcheck disable=SC2046  # words are meant
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -I"$3/include" -o "commands/$1/break_job" \
         "$BATS_TEST_DIRNAME/../golden/break_job.c" "$2/libnystream.a" \
         $(pkg-config --libs lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo) -lm -lpthread
@@ -136,7 +135,6 @@ stores() {
     head -n 100 $f/counted.csv | nystream import base - --dtype u8 --header no -q
     cp -r roll solved
     while read -r name options; do
-        # shellcheck disable=SC2086  # words are meant
         nystream fit solved $name $options --memory 256M -q
     done <<'ROWS'
 a       --landmarks 20 --gamma 1e-5 --certify
@@ -193,7 +191,6 @@ complete() {
 # play CASE: runs it, and leaves files of all that is to be seen of it in the working folder.
 play() {
     local calls call words number=0 code refused seen='' store
-    # shellcheck disable=SC2086  # words are meant
     fetch $1
     IFS=';' read -ra calls <<<"$1"
     for call in "${calls[@]}"; do

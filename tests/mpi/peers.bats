@@ -407,7 +407,6 @@ END
     shards big 2
     nystream fit big a --landmarks 30 -q
     for other in "fit big a --update full" "fit big a --landmarks 30" "export big a -o a.npy"; do
-        # shellcheck disable=SC2086
         ranks -2 1 nystream fit big a --update frozen : --oversubscribe -n 1 nystream $other
         says "the process with rank 1 has another command"
     done
