@@ -205,8 +205,8 @@ static void write_points(struct ny_context *ctx, const struct points *p, const s
         tool_check(ctx, ny_writer_rows(points, values, 1));
         if (parameters) tool_check(ctx, ny_writer_rows(parameters, told, 1));
     }
-    tool_check(ctx, ny_writer_commit(points));
-    if (parameters) tool_check(ctx, ny_writer_commit(parameters));
+    tool_check(ctx, ny_writer_commit(points, NY_OK));
+    if (parameters) tool_check(ctx, ny_writer_commit(parameters, NY_OK));
 }
 
 int main(int argc, char **argv)
