@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from conftest import cells_of
 
-from nystream import _carry, _centers
+from nystream import _data, _ingest
 
 
 def far_from_landmarks(X):
@@ -32,22 +32,22 @@ def test_centres_are_means_of_rows_that_have_clusters(rows):
     labels = np.arange(2000) % 4 - 1
     labels[labels == 1] = -1  # a cluster without rows
     rows[labels < 0] = np.nan
-    centers = _centers.centers_of(rows, labels, 4)
+    centers = _data.centers_of(rows, labels, 4)
     assert np.allclose(centers[0], rows[labels == 0].mean(axis=0))
     assert np.allclose(centers[2], rows[labels == 2].mean(axis=0))
     assert np.isnan(centers[[1, 3]]).all()
-    found = _centers.nearest_centers(rows, centers)
+    found = _data.nearest_centers(rows, centers)
     assert set(found) == {-1, 0, 2} and np.array_equal(found == -1, labels < 0)
 
 
 def test_rows_near_zero_are_not_of_a_cluster_without_rows():
-    centers = _centers.centers_of(np.array([[1.0, 1], [3, 3]]), np.array([0, 2]), 3)
-    assert np.array_equal(_centers.nearest_centers(np.zeros((2, 2)), centers), [0, 0])
+    centers = _data.centers_of(np.array([[1.0, 1], [3, 3]]), np.array([0, 2]), 3)
+    assert np.array_equal(_data.nearest_centers(np.zeros((2, 2)), centers), [0, 0])
 
 
 def test_no_centres_are_near():
     nothing = np.full((2, 3), np.nan)
-    assert np.array_equal(_centers.nearest_centers(np.ones((2, 3)), nothing), [-1, -1])
+    assert np.array_equal(_data.nearest_centers(np.ones((2, 3)), nothing), [-1, -1])
 
 
 def test_new_cells_without_a_place_get_no_cluster(rows):
@@ -76,7 +76,7 @@ def test_a_cluster_without_cells_gets_no_new_ones():
     reference.obs["clusters"] = "0"
     reference.uns["clusters"] = {"centers": np.array([[np.nan, np.nan], [1, 1], [4, 4]]),
                                  "params": {"use_rep": "X_pca"}}
-    found = _carry._of_clusters(reference, "clusters", {"X_pca": np.array([[0.5, 1], [5, 5]])})
+    found = _ingest._of_clusters(reference, "clusters", {"X_pca": np.array([[0.5, 1], [5, 5]])})
     assert list(found) == ["1", "2"]
 
 

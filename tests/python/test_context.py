@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nystream
-from nystream import _context, _work
+from nystream import _context
 
 slow = pytest.mark.slow
 
@@ -146,14 +146,14 @@ def test_an_error_while_a_call_begins(store, monkeypatch, begun):
         raise Enough
 
     seen = []
-    run = _work.Work.run
-    monkeypatch.setattr(_work.Work, "start", start)
-    monkeypatch.setattr(_work.Work, "run", lambda self: (seen.append(1), run(self)))
+    run = _context.Work.run
+    monkeypatch.setattr(_context.Work, "start", start)
+    monkeypatch.setattr(_context.Work, "run", lambda self: (seen.append(1), run(self)))
     with pytest.raises(Enough):
         store.fit("map", landmarks=100)
     monkeypatch.undo()
     assert len(seen) == begun
-    late = _work.Work(lambda: 5, ())
+    late = _context.Work(lambda: 5, ())
     assert late.cancel()
     late.start()
     late.join()

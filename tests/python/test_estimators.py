@@ -25,10 +25,9 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 import checks  # noqa: E402
 import nystream  # noqa: E402
 from conftest import cells_of, same_up_to_signs  # noqa: E402
-from nystream import _batch, _context, _errors, _estimator, _work  # noqa: E402
+from nystream import _batch, _context, _errors, _estimator  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
-                                 SpectralClustering, SpectralEmbedding)
-from nystream.truncated import TruncatedSVD  # noqa: E402
+                                 SpectralClustering, SpectralEmbedding, TruncatedSVD)
 
 slow = pytest.mark.slow
 NEIGHBORS = {"affinity": "nearest_neighbors"}
@@ -474,7 +473,7 @@ def hold_import_until_ctrl_c(monkeypatch):
     Its thread calls back with each progress, and the main thread presses when it looks at that.
     """
     told = threading.Event()
-    hear, interrupt = _context._Heard._hear_progress, _work.Interrupts._interrupt
+    hear, interrupt = _context._Heard._hear_progress, _context.Interrupts._interrupt
 
     def hear_and_wait(self, user, progress):
         hear(self, user, progress)
@@ -486,7 +485,7 @@ def hold_import_until_ctrl_c(monkeypatch):
         told.set()
 
     monkeypatch.setattr(_context._Heard, "_hear_progress", hear_and_wait)
-    monkeypatch.setattr(_work.Interrupts, "_interrupt", interrupt_and_tell)
+    monkeypatch.setattr(_context.Interrupts, "_interrupt", interrupt_and_tell)
 
 
 @slow

@@ -9,7 +9,7 @@ sklearn = pytest.importorskip("sklearn")
 import sklearn.decomposition  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream.truncated import TruncatedSVD  # noqa: E402
+from nystream.estimators import TruncatedSVD  # noqa: E402
 
 slow = pytest.mark.slow
 

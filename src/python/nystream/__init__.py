@@ -43,7 +43,7 @@ _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incrementa
                "Isomap": "estimators", "KNeighborsTransformer": "neighbors",
                "KernelPCA": "estimators", "Nystroem": "estimators", "PCA": "estimators",
                "SpectralClustering": "estimators", "SpectralEmbedding": "estimators",
-               "TruncatedSVD": "truncated"}
+               "TruncatedSVD": "estimators"}
 _MODULES = ("dask", "estimators", "tl")
 # Names that are listed can be imported: help() and an import of * ask for each of them.
 _HAS_SKLEARN = importlib.util.find_spec("sklearn") is not None

@@ -14,14 +14,14 @@ from dask.base import compute
 from dask.delayed import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from nystream import dask, estimators, truncated
+from nystream import dask, estimators
 from nystream._batch import is_sparse, stored_dtype
-from nystream._centers import centers_of, nearest_centers
 from nystream._context import Context
+from nystream._data import centers_of, nearest_centers
 from nystream._embed import held_rows
 from nystream._errors import renamed, usage_error
-from nystream._estimator import StoreEstimator, count_threads
-from nystream._parameters import KERNEL, LANDMARKS, NEIGHBORS, takes
+from nystream._estimator import (KERNEL, LANDMARKS, NEIGHBORS, StoreEstimator, count_threads,
+                                 takes)
 from nystream._sources import is_dask
 from nystream.model import Model
 from nystream.report import component_errors
@@ -166,7 +166,7 @@ class PCA(ChunkedAxes, estimators.PCA):
 
 
 @takes("n_components", n_components=2, **RUN)
-class TruncatedSVD(ChunkedAxes, truncated.TruncatedSVD):
+class TruncatedSVD(ChunkedAxes, estimators.TruncatedSVD):
     """Leading singular vectors of rows of Dask: see `nystream.dask` and nystream.TruncatedSVD.
 
     They are exact, of dense or sparse chunks. Each is computed once, and added to sums of 8 d²
@@ -179,7 +179,7 @@ class TruncatedSVD(ChunkedAxes, truncated.TruncatedSVD):
                 "landmarks_points": scipy.sparse.identity(d, format="csr")}
 
     def _keep_means(self, solution: Any, means: Any) -> None:
-        super(truncated.TruncatedSVD, self)._keep(solution)
+        super(estimators.TruncatedSVD, self)._keep(solution)
         n = solution.report["n"]
         self._explain(self.eigenvalues_ / n - (self.components_ @ means) ** 2,
                       solution.report["trace"] / n - means @ means)

@@ -11,9 +11,9 @@ import numpy as np
 
 from nystream import _data
 from nystream._arrow import are_of_columns, is_arrow, row_width
-from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
+from nystream._batch import (SLICE_BYTES, TOLD, Batch, Labels, Names, as_labels, is_sparse,
+                             make_batch)
 from nystream._errors import DataError, usage_error
-from nystream._labels import Labels, Names, as_labels
 from nystream._sources import CsrGroup, opened
 
 ABSENT = -1  # in place of the number of a column that sparse rows lack

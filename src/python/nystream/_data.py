@@ -12,14 +12,15 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._arrow import are_of_columns, arrow_rows, is_arrow
-from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
-                             make_batch, on_host, result_array, stored_dtype)
+from nystream._batch import (SLICE_ROWS, Batch, Names, as_labels, check_order, check_shape,
+                             check_values, is_sparse, lies_in_rows, make_batch, on_host,
+                             result_array, stored_dtype)
 from nystream._errors import usage_error
-from nystream._labels import Names, as_labels, check_order
 from nystream._sources import CsrGroup, dask_blocks, give_back, is_dask, is_sparse_group, opened
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
-           "has_labels", "is_cells", "is_sparse", "place", "slice_rows", "unwrap"]
+           "centers_of", "has_labels", "is_cells", "is_sparse", "nearest_centers", "place",
+           "slice_rows", "unwrap"]
 
 
 def unwrap(X: Any) -> Any:
@@ -266,3 +267,33 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
         return parts[0]
     whole = result_array((sum(map(len, parts)), components), dtype)
     return np.concatenate(parts, out=whole)
+
+
+# ---- centres of clusters ----------------------------------------------------------------------
+
+
+def centers_of(rows: Any, labels: Any, count: int) -> Any:
+    """Return the means of clusters, float64 (count, columns), NaN of one without rows.
+
+    Parameters
+    ----------
+    rows : array or part of shape (rows, columns)
+    labels : int array (rows,), the cluster of each row, below 0 where it has none
+    """
+    sums, sizes = np.zeros((count, rows.shape[1])), np.zeros((count, 1))
+    for at in range(0, len(labels), SLICE_ROWS):
+        found = labels[at:at + SLICE_ROWS]
+        some = found >= 0
+        np.add.at(sums, found[some], rows[at:at + SLICE_ROWS][some])
+        np.add.at(sizes, found[some], 1)
+    return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
+
+
+def nearest_centers(rows: Any, centers: Any) -> Any:
+    """Return for each row which of the centres it is nearest to; -1 of a row with NaN.
+
+    Centres of NaN, those of clusters without rows, are never nearest.
+    """
+    distances = np.square(centers).sum(axis=1) - 2 * rows.astype(np.float64) @ centers.T
+    distances[np.isnan(distances)] = np.inf
+    return np.where(np.isfinite(distances).any(axis=1), np.argmin(distances, axis=1), -1)

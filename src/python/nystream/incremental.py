@@ -13,9 +13,8 @@ from nystream._columns import Columns
 from nystream._context import stack_level
 from nystream._embed import held_rows
 from nystream._errors import NystreamWarning, renamed, usage_error
-from nystream._estimator import RowsEstimator, count_threads
-from nystream._parameters import (KERNEL, LANDMARKS, RUN, has_width, kernel_options,
-                                  most_landmarks, takes)
+from nystream._estimator import (KERNEL, LANDMARKS, RUN, RowsEstimator, count_threads, has_width,
+                                 kernel_options, most_landmarks, takes)
 from nystream._sources import ENTRY_BYTES, with_length
 from nystream.model import Model
 from nystream.report import Report

@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from nystream._batch import matrix_of_lists
 from nystream._errors import NystreamWarning
-from nystream._estimator import PARAMETERS, STORE, StoreEstimator
+from nystream._estimator import PARAMETERS, STORE, STORED, StoreEstimator, takes
 from nystream._options import search_options
-from nystream._parameters import STORED, takes
 from nystream.result import Result
 from nystream.store import Store
 

@@ -9,12 +9,10 @@ from typing import Any, Dict, Iterator, List, Optional, Union
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._batch import joined, make_batch
+from nystream._batch import Batch, Names, joined, make_batch
 from nystream._columns import Columns, columns_of
 from nystream._context import Context, ProgressOption, column_names, free_with
-from nystream._data import Batch
 from nystream._errors import DataError, renamed
-from nystream._labels import Names
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._sources import PathLike, is_path, opened

@@ -43,14 +43,14 @@ from typing import (Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVa
 
 import numpy as np
 
-from nystream import _carry, _data
-from nystream._centers import centers_of
+from nystream import _data
 from nystream._columns import listed
 from nystream._context import stack_level
+from nystream._data import centers_of
 from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, check_is_cells,
-                              checksum_of, keep_model, model_of, place, stored)
+                              checksum_of, keep_model, labels_of, model_of, names_of, place, stored)
 from nystream._options import features_of, search_options
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
@@ -444,9 +444,9 @@ def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = No
         See `nystream.tl`.
     """
     check_is_cells("ingest", "adata_ref", adata_ref)
-    names = _carry.names_of(adata_ref, obs)
+    names = names_of(adata_ref, obs)
     places = place(adata, adata_ref, run)
-    found = _carry.labels_of(adata_ref, names, places, use_rep, n_neighbors, run)
+    found = labels_of(adata_ref, names, places, use_rep, n_neighbors, run)
     for key, rows in places.items():
         adata.obsm[key] = rows
     for name in names:
