@@ -5,6 +5,7 @@
 
 #include "property/made_up_rows.h"
 #include "support/certified.h"
+#include "support/files.h"
 #include "support/store_folder.h"
 
 /* Six clusters of 8-bit values. */
@@ -51,26 +52,6 @@ static const struct data {
     {"offset 1e6", "<f8", far_away, 4}, {"heavy tails", "<f4", heavy_tails, 10},
 };
 enum { DATAS = sizeof(datas) / sizeof(datas[0]) };
-
-static void write_npy(const char *file, const char *dtype, const double *X, size_t n, size_t d)
-{
-    FILE *out = fopen(file, "wb");
-    char header[118] = "";
-
-    assert_non_null(out);
-    snprintf(header, sizeof(header),
-             "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu), }", dtype, n, d);
-    fprintf(out, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
-    for (size_t i = 0; i < n * d; i++) {
-        unsigned char byte = (unsigned char)X[i];
-        float single = (float)X[i];
-
-        if (dtype[2] == '1') assert_int_equal(fwrite(&byte, 1, 1, out), 1);
-        if (dtype[2] == '4') assert_int_equal(fwrite(&single, 4, 1, out), 1);
-        if (dtype[2] == '8') assert_int_equal(fwrite(&X[i], 8, 1, out), 1);
-    }
-    assert_int_equal(fclose(out), 0);
-}
 
 /* ---- the grid ----------------------------------------------------------------------------- */
 

@@ -62,7 +62,6 @@ static void make_points(void)
 {
     OWNED(ny_options) *options = NULL;
     const char *const files[] = {file};
-    FILE *csv;
 
     new_folder();
     snprintf(store, sizeof(store), "%s/s.nys", directory);
@@ -76,11 +75,7 @@ static void make_points(void)
         points[i][1] = (float)(21 * ny_hash01(1, NY_STREAM_DATA, 2 * of + 1));
         points[i][2] = (float)(angle * sin(angle));
     }
-    csv = fopen(file, "w");
-    for (size_t i = 0; i < N; i++)
-        fprintf(csv, "%.9g,%.9g,%.9g\n", (double)points[i][0], (double)points[i][1],
-                (double)points[i][2]);
-    fclose(csv);
+    write_csv32(file, points[0], N, DIMS);
     find_edges();
     options = options_with(ctx, "dtype=f32");
     assert_int_equal(ny_import(ctx, store, files, 1, options, NULL), NY_OK);
@@ -92,17 +87,6 @@ static void fit(const char *name, const char *settings, double *Y)
 {
     must_fit(ctx, store, name, NULL, "%s", settings);
     memcpy(Y, part_of_result(ctx, store, name, "embedding", count, P), count * P * sizeof(*Y));
-}
-
-/* Reads the values of the npy file `out` and removes it. */
-static void read_out(void *values, size_t bytes)
-{
-    FILE *npy = fopen(out, "rb");
-
-    assert_int_equal(fseek(npy, -(long)bytes, SEEK_END), 0);
-    assert_int_equal(fread(values, 1, bytes, npy), bytes);
-    fclose(npy);
-    remove(out);
 }
 
 /* Columns of Y are those of want up to their sign. */

@@ -80,36 +80,6 @@ static double auto_gamma(const struct tried *t, const char *store)
     return number_of(report, "gamma");
 }
 
-/* *f64: that is the type of the values. */
-static size_t read_npy(const char *store, const char *part, void *values, size_t room, bool *f64)
-{
-    char file[192], header[129] = "";
-    size_t bytes;
-    FILE *in;
-
-    snprintf(file, sizeof(file), "%s/part.npy", directory);
-    CHECK(ny_export(ctx, store, "fit", part, file));
-    in = fopen(file, "rb");
-    assert_non_null(in);
-    assert_int_equal(fread(header, 1, 128, in), 128);
-    *f64 = strstr(header + 10, "'<f8'") != NULL;
-    bytes = fread(values, 1, room, in);
-    fclose(in);
-    return bytes;
-}
-
-static void read_values(const char *store, double values[CERTIFIED_P])
-{
-    double wide[CERTIFIED_P] = {0};
-    float narrow[CERTIFIED_P];
-    bool f64;
-
-    read_npy(store, "eigenvalues", wide, sizeof(wide), &f64);
-    memcpy(narrow, wide, sizeof(narrow));
-    for (size_t k = 0; k < CERTIFIED_P; k++)
-        values[k] = f64 ? wide[k] : (double)narrow[k];
-}
-
 struct outcome {
     double printed, trace;    /* trace_error (NaN: null), trace */
     double wanted, low, high; /* its truth; how far it is below and above, in tolerances */
@@ -172,8 +142,7 @@ static enum certified_averages averages_of(const struct tried *t)
 static void judge(const struct tried *t, const char *store, const double *X, double gamma,
                   const struct ny_report *report, struct outcome *outcome)
 {
-    uint64_t D[1024];
-    double values[CERTIFIED_P];
+    size_t m = (size_t)number_of(report, "landmarks");
     struct certified_fit fit = {.X = X,
                                 .n = t->n,
                                 .d = t->data->d,
@@ -182,25 +151,25 @@ static void judge(const struct tried *t, const char *store, const double *X, dou
                                 .coef0 = number_of(report, "coef0"),
                                 .gamma = t->width * gamma,
                                 .centred_rows = strcmp(t->map->name, "pca") == 0,
-                                .D = D,
+                                .D = rows_of_result(ctx, store, "fit", "landmarks", m, 1),
+                                .m = m,
                                 .averages = averages_of(t),
                                 .values = t->way->values,
                                 .affine = t->way->affine,
                                 .experts = t->way->experts};
     struct certified want;
-    bool f64;
 
     if (isnan(fit.degree)) fit.degree = 3;
     if (isnan(fit.coef0)) fit.coef0 = 1;
-    fit.m = read_npy(store, "landmarks", D, sizeof(D), &f64) / sizeof(D[0]);
     fit.rank = (size_t)number_of(report, "rank_effective");
     if (t->way->leading) fit.pairs = (size_t)P + t->map->divided;
     outcome->printed = number_of(report, "trace_error");
     outcome->trace = number_of(report, "trace");
-    read_values(store, values);
     if (fit.experts && fit.rank < fit.m) return; /* each expert has a rank of its own */
     want = certified_of(&fit);
-    compare(t, &want, values, outcome);
+    compare(t, &want,
+            part_of_result(ctx, store, "fit", "eigenvalues", (size_t)P + t->map->divided, 1),
+            outcome);
 }
 
 static struct outcome try_case(const struct tried *t, const char *store, const double *X,

@@ -102,14 +102,10 @@ static void check_new_rows(const struct way *way, const float *Y, uint64_t rows)
     const float *placed;
     double largest = 0;
     size_t bytes;
-    FILE *csv;
 
     snprintf(input, sizeof(input), "%s/new.csv", of.directory);
     snprintf(output, sizeof(output), "%s/placed.npy", of.directory);
-    csv = fopen(input, "w");
-    for (size_t i = 0; i < N * D; i++)
-        fprintf(csv, "%.9g%c", (double)of.x[i], i % D == D - 1 ? '\n' : ',');
-    fclose(csv);
+    write_csv32(input, of.x, N, D);
     if (ny_transform(ctx, of.path, "f", input, output, NULL))
         fail_msg("%s: %s", way->map->name, ny_context_message(ctx));
     content = file_content(output, &bytes);

@@ -90,14 +90,21 @@ static bool extend(const struct how *how, const float *x, double *y)
  * and rows that are there. */
 static void make_new(float (*x)[DIMS])
 {
-    FILE *csv = fopen(file, "w");
-
-    for (size_t i = 0; i < NEW; i++) {
+    for (size_t i = 0; i < NEW; i++)
         for (size_t k = 0; k < DIMS; k++)
             x[i][k] = points[i][k] + (float)(i % 3) * (0.3f + 0.2f * (float)k);
-        fprintf(csv, "%.9g,%.9g,%.9g\n", (double)x[i][0], (double)x[i][1], (double)x[i][2]);
-    }
-    fclose(csv);
+    write_csv32(file, x[0], NEW, DIMS);
+}
+
+/* Reads the values of the npy file `out` and removes it. */
+static void read_out(float *placed, size_t bytes)
+{
+    FILE *npy = fopen(out, "rb");
+
+    assert_int_equal(fseek(npy, -(long)bytes, SEEK_END), 0);
+    assert_int_equal(fread(placed, 1, bytes, npy), bytes);
+    fclose(npy);
+    remove(out);
 }
 
 /* Y in the signs of the fit; rows that are there come back byte by byte. */

@@ -6,31 +6,17 @@
 
 enum { PAIRS_MAX = P + 1 };
 
-/* Û and λ̂ of a result, read as a user would. */
+/* Û and λ̂ of a result. */
 struct pairs {
     size_t count;
-    double U[N * PAIRS_MAX], values[PAIRS_MAX];
+    double *U, *values;
 };
 
-static void read_part(const struct judged *of, const char *name, const char *part, double *out,
-                      size_t columns)
+static struct pairs pairs_of(const struct judged *of, const char *name, size_t count)
 {
-    char path[192];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/part.csv", of->directory);
-    assert_int_equal(ny_export(ctx, of->path, name, part, path), NY_OK);
-    file = fopen(path, "r");
-    for (size_t i = 0; i < (columns ? N * columns : PAIRS_MAX); i++)
-        if (fscanf(file, "%lf%*[,\n]", &out[i]) != 1) break;
-    fclose(file);
-}
-
-static void read_pairs(const struct judged *of, const char *name, bool divided, struct pairs *pairs)
-{
-    pairs->count = P + divided;
-    read_part(of, name, "eigenvectors", pairs->U, pairs->count);
-    read_part(of, name, "eigenvalues", pairs->values, 0);
+    return (struct pairs){count,
+                          part_of_result(ctx, of->path, name, "eigenvectors", N, count),
+                          part_of_result(ctx, of->path, name, "eigenvalues", count, 1)};
 }
 
 /* The matrix that a map decomposes, of the rbf kernel with gamma 0.8. */
@@ -111,7 +97,7 @@ TEST(reconstructions)
         double *K, *E, *best, *projected;
 
         make(&of, 0, fits[f]);
-        read_pairs(&of, "f", divided, &pairs);
+        pairs = pairs_of(&of, "f", P + divided);
         judge(&of, "");
         K = matrix_of(&of, fits[f]);
         brute_eigen(K, N, values, V);
@@ -218,8 +204,8 @@ TEST(buckets)
 
     make(&of, 0, "gamma=3 approx=nystrom landmarks=20");
     fit(&of, "exact", "gamma=3 approx=exact");
-    read_pairs(&of, "f", false, &own);
-    read_pairs(&of, "exact", false, &exact);
+    own = pairs_of(&of, "f", P);
+    exact = pairs_of(&of, "exact", P);
     judge(&of, "against=exact");
     for (size_t k = 0; k < P; k++)
         accuracy[k] = 1 - fabs(own.values[k] - exact.values[k]) / exact.values[k];
@@ -240,16 +226,16 @@ TEST(alignment)
     struct judged of = {.report = NULL};
     float reference[N * P];
     double Q[N * (P + 1)], left[N] = {0}, mean = 0, squares = 0, spread = 0, interval;
-    struct pairs own = {.count = P};
+    double rows[N * (P + 1)];
+    const struct pairs own = {P + 1, rows, NULL};
 
     make(&of, 0, "gamma=3 approx=nystrom landmarks=20");
     fit(&of, "other", "map=svd gamma=1");
     assert_int_equal(ny_embedding_read(ctx, of.path, "other", 0, N, reference), NY_OK);
     judge(&of, "against=other");
-    own.count = P + 1;
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k <= P; k++)
-            own.U[i * (P + 1) + k] = k < P ? (double)of.y[i * P + k] : 1;
+            rows[i * (P + 1) + k] = k < P ? (double)of.y[i * P + k] : 1;
     orthonormal(&own, 0, P + 1, Q);
     for (size_t c = 0; c < P; c++) {
         double y[N], sum = 0;

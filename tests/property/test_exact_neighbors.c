@@ -8,6 +8,8 @@
 
 #include "base/random.h"
 #include "support/files.h"
+#include "support/options.h"
+#include "support/results.h"
 
 enum { NEIGHBORS = 5, COLUMNS_MAX = 600 };
 
@@ -33,74 +35,38 @@ static double value_of(const struct rows *rows, size_t i, size_t k, double noise
     return bytes ? fmin(255, fmax(0, rint(200 + 15 * noise))) : 1000 + noise;
 }
 
-static void fill(struct rows *rows, FILE *file)
+static void write_rows(struct rows *rows, const char *path)
 {
     double noise[COLUMNS_MAX];
 
+    rows->x = lend(rows->n * rows->d * sizeof(double));
     for (size_t i = 0; i < rows->n; i++) {
         ny_gaussian(11, NY_STREAM_DATA, i * COLUMNS_MAX, noise, rows->d);
         for (size_t k = 0; k < rows->d; k++) {
             double value = value_of(rows, i, k, noise[k]);
-            float single = (float)value;
-            uint8_t byte = (uint8_t)value;
 
-            if (rows->dtype[1] == 'u')
-                fwrite(&byte, 1, 1, file);
-            else if (rows->dtype[2] == '4')
-                fwrite(&single, 4, 1, file);
-            else
-                fwrite(&value, 8, 1, file);
-            rows->x[i * rows->d + k] = rows->dtype[2] == '4' ? (double)single : value;
+            rows->x[i * rows->d + k] = rows->dtype[2] == '4' ? (double)(float)value : value;
         }
     }
-}
-
-static void write_rows(struct rows *rows, const char *path)
-{
-    FILE *file = fopen(path, "wb");
-    char header[128];
-    int length = snprintf(header, sizeof(header),
-                          "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu), }",
-                          rows->dtype, rows->n, rows->d);
-
-    assert_non_null(file);
-    rows->x = lend(rows->n * rows->d * sizeof(double));
-    fprintf(file, "\x93NUMPY\x01%c\x76%c%-117s\n", 0, 0, length > 0 ? header : "");
-    fill(rows, file);
-    assert_int_equal(fclose(file), 0);
+    write_npy(path, rows->dtype, rows->x, rows->n, rows->d);
 }
 
 /* Returns t row numbers a row, as the command finds and exports them. */
-static uint64_t *found(const struct rows *rows, const char *input)
+static size_t *found(const struct rows *rows, const char *input)
 {
-    char store[160], output[160];
+    char store[160];
     const char *const files[] = {input};
-    struct ny_options *options;
-    struct ny_report *report;
-    size_t bytes, wanted = rows->n * NEIGHBORS * sizeof(uint64_t);
-    uint64_t *out = lend(wanted);
-    char *content;
+    OWNED(ny_options) *layout = options_with(ctx, "%s", rows->sparse ? "layout=sparse" : "");
+    OWNED(ny_options) *near =
+        options_with(ctx, "neighbors=5 metric=%s", rows->cosine ? "cosine" : "euclidean");
+    size_t *numbers;
 
     snprintf(store, sizeof(store), "%s/s.nys", directory);
-    snprintf(output, sizeof(output), "%s/out.npy", directory);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    if (rows->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
-    CHECK(ny_import(ctx, store, files, 1, options, &report));
-    ny_report_free(report);
-    ny_options_free(options);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    ny_options_set(options, "neighbors", "5");
-    ny_options_set(options, "metric", rows->cosine ? "cosine" : "euclidean");
-    CHECK(ny_graph(ctx, store, "g", options, &report));
-    ny_report_free(report);
-    ny_options_free(options);
-    CHECK(ny_export(ctx, store, "g", "neighbors", output));
-    content = file_content(output, &bytes);
-    assert_int_equal(bytes, 128 + wanted);
-    memcpy(out, content + 128, wanted);
-    free(content);
+    CHECK(ny_import(ctx, store, files, 1, layout, NULL));
+    CHECK(ny_graph(ctx, store, "g", near, NULL));
+    numbers = rows_of_result(ctx, store, "g", "neighbors", rows->n, NEIGHBORS);
     case_remove(store);
-    return out;
+    return numbers;
 }
 
 /* ‖x − y‖², or half that of the directions, which is 1 − cos; 1 for a zero row. */
@@ -138,7 +104,7 @@ static int ascending(const void *a, const void *b)
 static void check_rows(struct rows rows)
 {
     char input[160];
-    uint64_t *got;
+    size_t *got;
     long double *all = lend(rows.n * sizeof(*all)), *sorted = lend(rows.n * sizeof(*sorted));
 
     snprintf(input, sizeof(input), "%s/in.npy", directory);
@@ -149,7 +115,7 @@ static void check_rows(struct rows rows)
             sorted[j] = all[j] = j == i ? INFINITY : apart(&rows, i, j);
         qsort(sorted, rows.n, sizeof(*sorted), ascending);
         for (size_t k = 0; k < NEIGHBORS; k++) {
-            uint64_t j = got[i * NEIGHBORS + k];
+            size_t j = got[i * NEIGHBORS + k];
 
             if (j >= rows.n || !(all[j] <= sorted[k] + tolerance(sorted[k])))
                 fail_msg("%s, %zu columns, %s%s: neighbour %zu of row %zu is at %Lg, not at %Lg",
@@ -228,7 +194,7 @@ TEST(equal_angles_go_by_row_number)
     snprintf(input, sizeof(input), "%s/in.npy", directory);
     for (rows.d = 1; rows.d <= 9; rows.d += 2)
         for (int sparse = 0; sparse < 2; sparse++) {
-            uint64_t *got;
+            size_t *got;
 
             rows.sparse = sparse;
             write_rows(&rows, input);
@@ -236,7 +202,7 @@ TEST(equal_angles_go_by_row_number)
             for (size_t i = 0; i < rows.n; i++)
                 for (size_t k = 0; k < NEIGHBORS; k++) {
                     const double *x = rows.x + i * rows.d;
-                    uint64_t j = got[i * NEIGHBORS + k];
+                    size_t j = got[i * NEIGHBORS + k];
                     size_t before = 0; /* rows that come before this neighbour */
 
                     for (size_t l = 0; l < rows.n; l++) {

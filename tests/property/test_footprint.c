@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "nystream.h"
+#include "support/options.h"
 #include "support/store_case.h"
 #include "support/test.h"
 
@@ -316,11 +316,7 @@ TEST(the_plan_of_landmarks_from_memory)
     for (size_t s = 0; s < 4; s++) {
         size_t rows = shapes[s / 2].rows, d = shapes[s / 2].d, m = shapes[s / 2].m;
         double *values = lend(m * d * sizeof(*values));
-        const struct ny_table points = {.struct_bytes = sizeof(points),
-                                        .dtype = NY_F64,
-                                        .rows = m,
-                                        .columns = d,
-                                        .values = values};
+        const struct ny_table points = dense_table(NY_F64, m, d, values);
         char path[200];
 
         snprintf(path, sizeof(path), "%s/given-%zu.nys", directory, d);

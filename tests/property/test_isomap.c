@@ -38,12 +38,6 @@ static void make_paths(void)
     find_paths();
 }
 
-static void read_part(const char *name, const char *part, uint64_t *values, size_t wanted)
-{
-    assert_int_equal(ny_export(ctx, store, name, part, out), NY_OK);
-    read_out(values, wanted * sizeof(uint64_t));
-}
-
 static double kernel(size_t i, size_t j)
 {
     return -paths[i][j] * paths[i][j] / 2;
@@ -139,13 +133,13 @@ static void check_distances(const char *name, const double *Y)
 TEST(exact_is_double_centring)
 {
     double *Y = lend(count * P * sizeof(double)), *want = lend(count * P * sizeof(double));
-    uint64_t rows[N];
+    size_t *rows;
 
     fit("exact", "map=isomap approx=exact neighbors=6 components=3 precision=f64", Y);
     nystrom(members, count, want);
     check_embedding(Y, want);
     check_distances("exact", Y);
-    read_part("exact", "rows", rows, count);
+    rows = rows_of_result(ctx, store, "exact", "rows", count, 1);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows[i], members[i]);
 }
@@ -155,17 +149,14 @@ static void check_landmarks(const char *approx, void (*follow)(const size_t *D, 
 {
     char settings[100];
     double *Y = lend(count * P * sizeof(double)), *want = lend(count * P * sizeof(double));
-    uint64_t rows[M];
-    size_t landmarks[M];
+    size_t *landmarks;
 
     snprintf(settings, sizeof(settings),
              "map=isomap landmarks=60 neighbors=6 components=3 seed=4 approx=%s", approx);
     fit(approx, settings, Y);
-    read_part(approx, "landmarks", rows, M);
-    for (size_t j = 0; j < M; j++) {
-        assert_true(paths[members[0]][rows[j]] < INFINITY);
-        landmarks[j] = (size_t)rows[j];
-    }
+    landmarks = rows_of_result(ctx, store, approx, "landmarks", M, 1);
+    for (size_t j = 0; j < M; j++)
+        assert_true(paths[members[0]][landmarks[j]] < INFINITY);
     follow(landmarks, M, want);
     check_embedding(Y, want);
     check_distances(approx, Y);
@@ -190,12 +181,12 @@ TEST(maxmin_is_greedy)
         char settings[100];
         size_t m = strtoul(landmarks[run], NULL, 10) < count ? 30 : count;
         double *Y = lend(count * P * sizeof(double)), nearest[N];
-        uint64_t rows[N];
+        size_t *rows;
 
         snprintf(settings, sizeof(settings),
                  "map=isomap landmarks=%s neighbors=6 select=maxmin components=3", landmarks[run]);
         fit(landmarks[run], settings, Y);
-        read_part(landmarks[run], "landmarks", rows, m);
+        rows = rows_of_result(ctx, store, landmarks[run], "landmarks", m, 1);
         for (size_t i = 0; i < N; i++)
             nearest[i] = INFINITY;
         for (size_t j = 0; j < m; j++) {

@@ -16,13 +16,7 @@ static float given[M * D]; /* none of them is a row */
 
 static void write_points(const float *values)
 {
-    FILE *file = fopen(points_file, "w");
-
-    assert_non_null(file);
-    for (int i = 0; i < M; i++)
-        for (int j = 0; j < D; j++)
-            fprintf(file, "%.17g%c", (double)values[i * D + j], j + 1 < D ? ',' : '\n');
-    fclose(file);
+    write_csv32(points_file, values, M, D);
 }
 
 static void make_points(void)
@@ -146,8 +140,7 @@ TEST(rows_of_each_type)
     double *x = lend(N * D * sizeof(double));
 
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
-        struct ny_table table = {
-            .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = N, .columns = D, .values = x};
+        struct ny_table table = dense_table(NY_F64, N, D, x);
         struct ny_options *options;
         OWNED(ny_report) *report = NULL;
         char store[200];
@@ -175,22 +168,16 @@ TEST(rows_of_each_type)
 TEST(points_of_text_have_the_digits_of_f64)
 {
     double *x = lend(FIRST * D * sizeof(double)), points[M * D];
-    struct ny_table table = {
-        .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
+    struct ny_table table = dense_table(NY_F64, FIRST, D, x);
     char store[200];
-    FILE *file;
 
     path_of(store, "digits.nys");
     for (size_t i = 0; i < FIRST * D; i++)
         x[i] = (double)value_of(i / D, i % D) + 1e-12;
     assert_int_equal(ny_append(ctx, store, &table, NULL, NULL), NY_OK);
-    file = fopen(points_file, "w");
-    assert_non_null(file);
-    for (int i = 0; i < M * D; i++) {
+    for (int i = 0; i < M * D; i++)
         points[i] = (double)given[i] + 1e-12;
-        fprintf(file, "%.17g%c", points[i], i % D < D - 1 ? ',' : '\n');
-    }
-    fclose(file);
+    write_csv(points_file, points, M, D);
     ny_report_free(fit_well(&all_components, store, NULL));
     check_points(store, points, NY_F64);
     write_points(given);
@@ -201,8 +188,7 @@ TEST(points_of_text_have_the_digits_of_f64)
 TEST(sparse_rows)
 {
     double *x = lend_zeros(FIRST * D * sizeof(double));
-    struct ny_table table = {
-        .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
+    struct ny_table table = dense_table(NY_F64, FIRST, D, x);
     struct ny_options *options;
     OWNED(ny_report) *report = NULL;
     char store[200];
@@ -226,8 +212,7 @@ TEST(points_with_zeros_among_sparse_rows)
 {
     double values[M * D] = {0}, packed[M * 2];
     int32_t row_start[M + 1] = {0}, column[M * 2];
-    const struct ny_table dense = {
-        .struct_bytes = sizeof(dense), .dtype = NY_F64, .rows = M, .columns = D, .values = values};
+    const struct ny_table dense = dense_table(NY_F64, M, D, values);
     const struct ny_table csr = {.struct_bytes = sizeof(csr),
                                  .dtype = NY_F64,
                                  .rows = M,
@@ -286,19 +271,13 @@ TEST(rows_give_the_bits_of_their_numbers)
 {
     char store[200], numbers[200];
     float rows[M * D], last[2], *by_number, *by_point;
-    FILE *file;
 
     path_of(store, "rows.nys");
     path_of(numbers, "numbers.csv");
     append(store, 0, FIRST);
-    file = fopen(numbers, "w");
-    assert_non_null(file);
-    for (int i = 0; i < M; i++) {
-        fprintf(file, "%d\n", 101 * i);
-        for (int j = 0; j < D; j++)
-            rows[i * D + j] = value_of((uint64_t)(101 * i), (uint64_t)j);
-    }
-    fclose(file);
+    write_numbers(numbers, M, 101, 0);
+    for (int i = 0; i < M * D; i++)
+        rows[i] = value_of((uint64_t)(101 * (i / D)), (uint64_t)(i % D));
     write_points(rows);
     by_number = fit_by(store, "landmarks-file", numbers, &last[0]);
     by_point = fit_by(store, "landmarks-points", points_file, &last[1]);
@@ -364,21 +343,13 @@ TEST(points_may_be_larger_than_a_chunk)
     enum { ROWS = 6 };
     static const size_t widths[] = {60001, 300001};
     const double numbers[ROWS] = {0, 1, 2, 3, 4, 5};
-    const struct ny_table list = {.struct_bytes = sizeof(list),
-                                  .dtype = NY_F64,
-                                  .rows = ROWS,
-                                  .columns = 1,
-                                  .values = numbers};
+    const struct ny_table list = dense_table(NY_F64, ROWS, 1, numbers);
 
     for (size_t w = 0; w < 2; w++) {
         size_t d = widths[w];
         float *x = lend(sizeof(float) * ROWS * d), *back = lend(sizeof(float) * 4 * d);
         float by_number[ROWS * 2], by_point[ROWS * 2];
-        const struct ny_table points = {.struct_bytes = sizeof(points),
-                                        .dtype = NY_F32,
-                                        .rows = ROWS,
-                                        .columns = d,
-                                        .values = x};
+        const struct ny_table points = dense_table(NY_F32, ROWS, d, x);
         struct ny_view *view;
         char store[200];
 

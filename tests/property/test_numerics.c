@@ -5,12 +5,14 @@
  */
 #include "base/random.h"
 #include "spectral/methods.h"
+#include "support/files.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_folder.h"
 
 enum { N = 240, D_MAX = 8, M = 40 /* as "landmarks" says */, P = 5 };
 
-static char store[160], file[160];
+static char store[160];
 static unsigned stores;
 
 /* ---- data --------------------------------------------------------------------------------- */
@@ -96,7 +98,6 @@ static const struct data {
 static void import_values(const float *x, size_t d)
 {
     snprintf(store, sizeof(store), "%s/%u.nys", directory, stores++);
-    snprintf(file, sizeof(file), "%s/out.npy", directory);
     CHECK(ny_append_rows(ctx, store, x, N, d, NULL));
 }
 
@@ -133,35 +134,9 @@ static struct ny_options *options_of(const struct fitted *fit, bool landmarks)
     return options;
 }
 
-/* A matrix that was exported as npy; *cols of it. */
-static double *read_part(const char *part, size_t *cols)
+static double *part(const char *name, size_t rows, size_t columns)
 {
-    char header[129] = "";
-    double *values;
-    FILE *in;
-    int rows = 0, width = 1;
-    bool f64;
-
-    CHECK(ny_export(ctx, store, "fit", part, file));
-    in = fopen(file, "rb");
-    assert_non_null(in);
-    assert_int_equal(fread(header, 1, 128, in), 128);
-    f64 = strstr(header + 10, "f8") != NULL;
-    assert_true(sscanf(strstr(header + 10, "'shape': ("), "'shape': (%d, %d", &rows, &width) >= 1);
-    *cols = (size_t)width;
-    values = lend(sizeof(*values) * (size_t)(rows * width));
-    for (int i = 0; i < rows * width; i++) {
-        float single;
-
-        if (f64) {
-            assert_int_equal(fread(&values[i], sizeof(double), 1, in), 1);
-        } else {
-            assert_int_equal(fread(&single, sizeof(single), 1, in), 1);
-            values[i] = (double)single;
-        }
-    }
-    fclose(in);
-    return values;
+    return part_of_result(ctx, store, "fit", name, rows, columns);
 }
 
 static void wrong(const struct fitted *fit, const char *what, double value)
@@ -187,9 +162,9 @@ static void check_orthonormal(const struct fitted *fit, const double *U, size_t 
 
 static void check_result(struct fitted *fit, const struct ny_report *report)
 {
-    size_t cols, pairs_found;
-    double *Y = read_part("embedding", &cols), *U = read_part("eigenvectors", &pairs_found), *values;
-    double rank;
+    size_t pairs_found = P + (strcmp(fit->map, "laplacian") == 0);
+    double *Y = part("embedding", N, P), *U = part("eigenvectors", N, pairs_found), rank;
+    double *values = part("eigenvalues", pairs_found, 1);
 
     if (!ny_report_number(report, "rank_effective", &rank)) wrong(fit, "no rank_effective", 0);
     if (!(rank >= 1 && rank <= (double)fit->set->rank)) wrong(fit, "rank_effective", rank);
@@ -199,7 +174,6 @@ static void check_result(struct fitted *fit, const struct ny_report *report)
     for (size_t i = 0; i < N * pairs_found; i++)
         if (!isfinite(U[i])) wrong(fit, "u", U[i]);
     if (strcmp(fit->method, "nystrom") != 0) check_orthonormal(fit, U, pairs_found);
-    values = read_part("eigenvalues", &cols);
     for (size_t k = 0; k < pairs_found; k++)
         if (!(isfinite(values[k]) && (k == 0 || values[k] <= values[k - 1])))
             wrong(fit, "eigenvalue", values[k]);
@@ -255,9 +229,7 @@ static double *fit_twins(const char *method, const char *map, int twins)
     OWNED(ny_options) *options = options_of(&fit, false);
     float x[N * 4];
     char list[160];
-    size_t cols;
-    double *Y = NULL;
-    FILE *out;
+    double *Y = NULL, numbers[M];
 
     for (size_t i = 0; i < N * set.d; i++)
         x[i] = (float)plain(i / set.d, i % set.d);
@@ -265,14 +237,12 @@ static double *fit_twins(const char *method, const char *map, int twins)
         x[(N - 1) * set.d + k] = (float)((double)x[k] + (twins == NEAR ? 1e-7 : 0));
     import_values(x, set.d);
     snprintf(list, sizeof(list), "%s/landmarks.txt", directory);
-    out = fopen(list, "w");
-    for (int j = 0; j < M - 1; j++)
-        fprintf(out, "%d\n", j);
-    if (twins != NONE) fprintf(out, "%d\n", N - 1);
-    fclose(out);
+    for (int j = 0; j < M; j++)
+        numbers[j] = j < M - 1 ? j : N - 1;
+    write_csv(list, numbers, twins == NONE ? M - 1 : M, 1);
     set_option(options, "landmarks-file", list);
     if (ny_fit(ctx, store, "fit", options, NULL) == NY_OK)
-        Y = read_part("embedding", &cols);
+        Y = part("embedding", N, P);
     else if (ny_context_error(ctx)->status != NY_EUSAGE)
         fail_msg("%s, %s: %s", method, map, ny_context_message(ctx));
     return Y;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "maps/graph_map.h"
 #include "spectral/method.h"
+#include "support/files.h"
 
 enum { M = 40, PRIME = 7 };
 
@@ -31,24 +32,16 @@ static size_t permuted_row(size_t row)
 /* Every fifth row or so of the first store, by their numbers in each. */
 static void write_landmarks(void)
 {
-    for (int which = 0; which < 2; which++) {
-        FILE *file;
-        char header[100];
+    double numbers[M];
 
+    for (int which = 0; which < 2; which++) {
         snprintf(rows_of[which], sizeof(rows_of[which]), "%s/rows%d.npy", of.directory, which);
-        file = fopen(rows_of[which], "wb");
-        assert_non_null(file);
-        fwrite("\x93NUMPY\1\0\x76\0", 1, 10, file);
-        snprintf(header, sizeof(header),
-                 "{'descr': '<i8', 'fortran_order': False, 'shape': (%d,), }", M);
-        fprintf(file, "%-117s\n", header);
         for (size_t j = 0; j < M; j++) {
             size_t row = (j * 5 + j % 3) % N;
-            int64_t number = (int64_t)(which ? permuted_row(row) : row);
 
-            assert_int_equal(fwrite(&number, sizeof(number), 1, file), 1);
+            numbers[j] = (double)(which ? permuted_row(row) : row);
         }
-        assert_int_equal(fclose(file), 0);
+        write_npy(rows_of[which], "<i8", numbers, M, 0);
     }
 }
 

@@ -119,23 +119,9 @@ static struct said run(const char *store, const struct fit *fit, const char *pre
     return said;
 }
 
-/* A part of x as doubles, rows × cols. */
 static double *part_of(const char *store, const char *part, size_t rows, size_t cols)
 {
-    double *values = lend(rows * cols * sizeof(*values));
-    char path[200];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/part.csv", directory);
-    CHECK(ny_export(ctx, store, "x", part, path));
-    file = fopen(path, "r");
-    assert_non_null(file);
-    for (size_t i = 0; i < rows * cols; i++)
-        assert_int_equal(fscanf(file, (i + 1) % cols ? "%lf," : "%lf\n", &values[i]), 1);
-    assert_int_equal(fgetc(file), EOF);
-    fclose(file);
-    remove(path);
-    return values;
+    return part_of_result(ctx, store, "x", part, rows, cols);
 }
 
 /* ---- K, normalised by plain loops ---------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include "spectral/methods.h"
 #include "spectral/whole.h"
 #include "support/brute.h"
+#include "support/files.h"
 #include "support/small.h"
 #include "support/store_folder.h"
 #include "support/results.h"
@@ -221,16 +222,11 @@ TEST(a_range_of_all_space_gives_exact_maps)
 {
     static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
     char in[160];
-    FILE *file;
 
     fill_points();
     assert_int_equal(ny_append_rows(ctx, path, points, ROWS, D, NULL), NY_OK);
     snprintf(in, sizeof(in), "%s/in.csv", directory);
-    file = fopen(in, "w");
-    assert_non_null(file);
-    for (size_t i = 0; i < ROWS * D; i++)
-        fprintf(file, "%.9g%c", (double)points[i], i % D + 1 < D ? ',' : '\n');
-    fclose(file);
+    write_csv32(in, points, ROWS, D);
     for (size_t m = 0; m < sizeof(maps) / sizeof(maps[0]); m++) {
         check_fit("randomized", maps[m], "f64", "none");
         check_fit("randomized", maps[m], "f32", "none");

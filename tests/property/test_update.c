@@ -161,15 +161,10 @@ TEST(given_landmarks_stay)
 {
     char path[200], options[300];
     struct update_case test = {"given", options, 1e-5, 0, false, false};
-    FILE *file;
 
     path_of(path, "given.csv");
     snprintf(options, sizeof(options), "landmarks-file=%s precision=f64", path);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    for (int i = 0; i < 70; i++)
-        fprintf(file, "%d\n", (i * 37 + 5) % FIRST);
-    fclose(file);
+    write_numbers(path, 70, 37, 5);
     check_both(test);
 }
 

@@ -42,16 +42,11 @@ TEST(nystrom_of_the_same_landmarks_places_new_rows_alone)
     struct update_case test = {"given", options, 1e-5, 0, false, false};
     OWNED(ny_report) *report = NULL;
     char store[200];
-    FILE *file;
 
     path_of(path, "given.csv");
     snprintf(options, sizeof(options), "landmarks-file=%s approx=nystrom map=svd precision=f64",
              path);
-    file = fopen(path, "w");
-    assert_non_null(file);
-    for (int i = 0; i < 50; i++)
-        fprintf(file, "%d\n", (i * 41 + 5) % FIRST);
-    fclose(file);
+    write_numbers(path, 50, 41, 5);
     new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");

@@ -64,6 +64,16 @@ static void append_sparse(const char *store, uint64_t first, uint64_t end)
     CHECK(ny_import(ctx, store, files, 1, options, NULL));
 }
 
+/* A file of row numbers among the first, `step` apart. */
+static inline void write_numbers(const char *path, size_t count, int step, int first)
+{
+    double *rows = lend(count * sizeof(*rows));
+
+    for (size_t i = 0; i < count; i++)
+        rows[i] = ((int)i * step + first) % FIRST;
+    write_csv(path, rows, count, 1);
+}
+
 /* ---- cases --------------------------------------------------------------------------------- */
 
 struct update_case {

@@ -31,3 +31,12 @@ struct ny_options *options_with(struct ny_context *ctx, const char *format, ...)
     if (options_set(options, words)) fail_msg("%s: %s", words, ny_context_message(ctx));
     return options;
 }
+
+struct ny_table dense_table(int dtype, uint64_t rows, uint64_t columns, const void *values)
+{
+    return (struct ny_table){.struct_bytes = sizeof(struct ny_table),
+                             .dtype = dtype,
+                             .rows = rows,
+                             .columns = columns,
+                             .values = values};
+}

@@ -1,4 +1,4 @@
-/* Options that tests set by words. */
+/* Options that tests set by words, and tables that they give. */
 #ifndef TESTS_SUPPORT_OPTIONS_H
 #define TESTS_SUPPORT_OPTIONS_H
 
@@ -10,5 +10,7 @@ __attribute__((format(printf, 2, 3))) struct ny_options *options_with(struct ny_
                                                                       const char *format, ...);
 /* Sets more of them; the status of the first one that is refused. */
 int options_set(struct ny_options *options, const char *words);
+
+struct ny_table dense_table(int dtype, uint64_t rows, uint64_t columns, const void *values);
 
 #endif

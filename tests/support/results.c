@@ -40,5 +40,18 @@ double *part_of_result(struct ny_context *ctx, const char *store, const char *na
     CHECK(ny_view_read(view, part, 0, n, values));
     for (size_t i = rows * columns; type == NY_F32 && i-- > 0;) /* from the last on, in place */
         values[i] = (double)((const float *)(const void *)values)[i];
+    for (size_t i = 0; type == NY_U64 && i < rows * columns; i++)
+        values[i] = (double)((const uint64_t *)(const void *)values)[i];
     return values;
+}
+
+size_t *rows_of_result(struct ny_context *ctx, const char *store, const char *name,
+                       const char *part, size_t rows, size_t columns)
+{
+    double *values = part_of_result(ctx, store, name, part, rows, columns);
+    size_t *numbers = lend(rows * columns * sizeof(*numbers));
+
+    for (size_t i = 0; i < rows * columns; i++)
+        numbers[i] = (size_t)values[i];
+    return numbers;
 }

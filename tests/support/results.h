@@ -11,8 +11,11 @@ void must_fit(struct ny_context *ctx, const char *store, const char *name, struc
 
 /* NaN: the report has no such number. */
 double number_of(const struct ny_report *report, const char *key);
-/* Part of a result, of which the test knows how many rows and columns it has: lent, as f64. */
+/* Part of a result, of which the test knows how many rows and columns it has: lent, all numbers as f64. */
 double *part_of_result(struct ny_context *ctx, const char *store, const char *name,
+                       const char *part, size_t rows, size_t columns);
+/* Such a part of row numbers. */
+size_t *rows_of_result(struct ny_context *ctx, const char *store, const char *name,
                        const char *part, size_t rows, size_t columns);
 
 #endif

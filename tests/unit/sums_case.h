@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_SUMS_CASE_H
 #define TESTS_UNIT_SUMS_CASE_H
 
+#include "support/options.h"
 #include "support/results.h"
 #include "unit/table_case.h"
 
@@ -14,11 +15,7 @@ typedef const char *const choices[][2];
 static inline struct ny_options *options_of(choices more)
 {
     double points[LANDMARKS * COLUMNS];
-    struct ny_table table = {.struct_bytes = sizeof(table),
-                             .dtype = NY_F64,
-                             .rows = LANDMARKS,
-                             .columns = COLUMNS,
-                             .values = points};
+    struct ny_table table = dense_table(NY_F64, LANDMARKS, COLUMNS, points);
     struct ny_options *o;
 
     for (int i = 0; i < LANDMARKS * COLUMNS; i++)

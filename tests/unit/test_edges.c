@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "support/context.h"
+#include "support/files.h"
 
 #include "base/random.h"
 #include "graph/edge_list.h"
@@ -162,13 +163,10 @@ TEST(text_of_any_shape_is_read)
 
     snprintf(path, sizeof(path), "/tmp/ny-edges-%ld.txt", (long)getpid());
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        FILE *out = fopen(path, "w");
         struct ny_edge_source *file;
         struct ny_edge_entry entry;
 
-        assert_non_null(out);
-        fputs(texts[i], out);
-        fclose(out);
+        write_text(path, texts[i]);
         CHECK(ny_edge_file_open(&file, ctx, path, 3));
         for (size_t k = 0; k < 2; k++) {
             if (file->next(file, &entry)) fail_msg("%zu: %s", i, ny_context_message(ctx));

@@ -4,6 +4,7 @@
 #include "io/reader.h"
 #include "nystream.h"
 #include "stream/source.h"
+#include "support/files.h"
 #include "support/store_folder.h"
 
 /* Row i of the file is (i, −i). */
@@ -13,15 +14,13 @@ static struct ny_rows *X;
 
 static void start(void)
 {
-    FILE *file;
+    double values[N][2];
 
     make_folder();
     snprintf(path, sizeof(path), "%s/c.csv", directory);
-    file = fopen(path, "w");
-    assert_non_null(file);
     for (int i = 0; i < N; i++)
-        fprintf(file, "%d,%d\n", i, -i);
-    assert_int_equal(fclose(file), 0);
+        values[i][0] = i, values[i][1] = -i;
+    write_csv(path, values[0], N, 2);
     assert_int_equal(ny_rows_of_file(&X, ctx, path), NY_OK);
 }
 

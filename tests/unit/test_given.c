@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include "support/api_case.h"
+#include "support/files.h"
+#include "support/options.h"
 
 enum { ROWS = 60, COLUMNS = 3 };
 
@@ -18,19 +20,13 @@ static uint64_t count;
 
 static void begin(void)
 {
-    FILE *file;
-
     api_case_begin(&in, "points.nys");
     assert_int_equal(chdir(in.folder), 0);
     ctx = in.ctx;
     store = in.store;
-    file = fopen("points.csv", "w");
-    assert_non_null(file);
-    for (int i = 0; i < ROWS * COLUMNS; i++) {
+    for (int i = 0; i < ROWS * COLUMNS; i++)
         rows[i] = (float)((i * 7919) % 101) / 101;
-        fprintf(file, "%g%s", (double)rows[i], i % COLUMNS == COLUMNS - 1 ? "\n" : ",");
-    }
-    assert_int_equal(fclose(file), 0);
+    write_csv32("points.csv", rows, ROWS, COLUMNS);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
 }
 
@@ -66,11 +62,7 @@ TEST(options_and_reports_may_be_left_out)
 {
     const struct ny_screen screen = {.columns = 60, .lines = 20, .write = silent};
     struct ny_options *path;
-    const struct ny_table table = {.struct_bytes = sizeof(table),
-                                   .dtype = NY_F32,
-                                   .rows = ROWS / 2,
-                                   .columns = COLUMNS,
-                                   .values = rows};
+    const struct ny_table table = dense_table(NY_F32, ROWS / 2, COLUMNS, rows);
     struct ny_appender *appender;
     struct ny_view *view;
     const void *image;

@@ -465,12 +465,8 @@ TEST(images_of_products_by_features)
          .bytes = TILES_BYTES + (COLUMNS + 1) * WIDTH * 8,
          .units = 2 * (2 + 1)}};
     struct forgery forgery = {.bytes = TILES_BYTES, .units = 1};
-    float rows[ROWS * COLUMNS];
-    const struct ny_table table = {.struct_bytes = sizeof(table),
-                                   .dtype = NY_F32,
-                                   .values = rows,
-                                   .rows = ROWS,
-                                   .columns = COLUMNS};
+    float rows[ROWS * COLUMNS] = {0};
+    const struct ny_table table = dense_table(NY_F32, ROWS, COLUMNS, rows);
     struct ny_options *options;
     OWNED(json_t) *done = NULL;
 

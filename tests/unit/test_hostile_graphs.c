@@ -1,5 +1,6 @@
 /* Graphs whose checksums are right and whose edges, components and rows no job has written: they
  * are refused, as are maps of them. */
+#include "support/files.h"
 #include "support/hostile_parts.h"
 #include "support/options.h"
 
@@ -27,15 +28,11 @@ TEST(edges_that_cannot_be_are_refused)
       cases[] = {{-1, 1, 2}, {NAN, 1, 2},  {INFINITY, 1, 2},   {1, 2, 1},
                  {1, 1, 1},  {1, 1, ROWS}, {1, 1, UINT32_MAX}, {1, 1, 3}};
     char options[200], file[160], out[160];
-    FILE *lines;
 
     snprintf(file, sizeof(file), "%s/edges.txt", in.folder);
     snprintf(out, sizeof(out), "%s/out.txt", in.folder);
     snprintf(options, sizeof(options), "graph edges=%s", file);
-    lines = fopen(file, "w");
-    assert_non_null(lines);
-    fputs("0 1 1\n1 2 1\n", lines);
-    fclose(lines);
+    write_text(file, "0 1 1\n1 2 1\n");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char part[sizeof(good)];
 
@@ -50,22 +47,13 @@ TEST(edges_that_cannot_be_are_refused)
     }
 }
 
-static void write_lines(const char *file, const char *lines)
-{
-    FILE *out = fopen(file, "w");
-
-    assert_non_null(out);
-    fputs(lines, out);
-    fclose(out);
-}
-
 /* The file of the edges, and what it says from when the plan is told: they were counted then. */
 static char changing[160];
 
 static void change(void *lines, const struct ny_report *plan)
 {
     (void)plan;
-    write_lines(changing, lines);
+    write_text(changing, lines);
 }
 
 TEST(edges_that_change_while_they_are_read_are_refused)
@@ -80,7 +68,7 @@ TEST(edges_that_change_while_they_are_read_are_refused)
     snprintf(changing, sizeof(changing), "%s/edges.txt", in.folder);
     snprintf(options, sizeof(options), "graph edges=%s restart=yes", changing);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        write_lines(changing, "0 1 1\n1 2 1\n");
+        write_text(changing, "0 1 1\n1 2 1\n");
         ny_context_set_plan(in.ctx, change, (void *)(uintptr_t)cases[i].lines);
         is(run(options), cases[i].status);
     }

@@ -13,15 +13,12 @@
 /* Places one new row by the result. */
 static int place(const char *row)
 {
-    char input[160], output[160];
-    FILE *file;
+    char input[160], output[160], rows[80];
 
     snprintf(input, sizeof(input), "%s/new.csv", in.folder);
     snprintf(output, sizeof(output), "%s/out.npy", in.folder);
-    file = fopen(input, "w");
-    assert_non_null(file);
-    fprintf(file, "0.5,0.5,0.5\n%s\n", row);
-    fclose(file);
+    snprintf(rows, sizeof(rows), "0.5,0.5,0.5\n%s\n", row);
+    write_text(input, rows);
     return ny_transform(in.ctx, in.store, "r", input, output, NULL);
 }
 
@@ -198,11 +195,7 @@ enum { GIVEN = 5, SLOTS = 2 };
 static json_t *fit_points(void)
 {
     double rows[50 * COLUMNS] = {0}, points[GIVEN * COLUMNS] = {0};
-    struct ny_table table = {.struct_bytes = sizeof(table),
-                             .dtype = NY_F64,
-                             .rows = 50,
-                             .columns = COLUMNS,
-                             .values = rows};
+    struct ny_table table = dense_table(NY_F64, 50, COLUMNS, rows);
     struct ny_options *options;
     OWNED(ny_store) *store = NULL;
     json_t *record;

@@ -8,16 +8,8 @@
 
 #include "store/codec.h"
 #include "store/store_private.h"
+#include "support/files.h"
 #include "unit/store_opened.h"
-
-static void write_file(const char *file, const char *text)
-{
-    FILE *out = fopen(file, "w");
-
-    assert_non_null(out);
-    fputs(text, out);
-    fclose(out);
-}
 
 /* ---- what is made and taken back ------------------------------------------------------------ */
 
@@ -68,7 +60,7 @@ TEST(an_unfinished_creation_is_finished)
     mkdir(path, 0777);
     mkdir(in_store("locks"), 0777);
     mkdir(in_store("points.new"), 0777);
-    write_file(in_store("points.new/data.mdb"), "half");
+    write_text(in_store("points.new/data.mdb"), "half");
     CHECK(ny_store_create(&store, ctx, path));
     CHECK(case_import(store, &small));
     ny_store_close(store);
