@@ -201,11 +201,15 @@ void cli_prepare_output(void);
 
 /* ---- text.c ------------------------------------------------------------------------------- */
 
-/* Writes text as a string of JSON, with ? for bytes that are not UTF-8. */
+/* Writes text as a string of JSON, with ? for bytes that are not UTF-8; null for NULL. */
 void cli_write_json_string(FILE *file, const char *text);
 /* Prints text with ? for bytes that are not UTF-8 and for control characters, as a terminal would
  * obey those that files and stores hold. */
 void cli_print_text(FILE *file, const char *text);
+/* Prints it so, and blanks up to `columns` characters, of which printf() would count the bytes. */
+void cli_print_padded(FILE *file, const char *text, int columns);
+/* Reads `length` bytes of text as a whole number; false where they are none. */
+bool cli_read_whole(const char *text, size_t length, uint64_t *number);
 
 /* ---- resume.c ----------------------------------------------------------------------------- */
 
@@ -241,11 +245,11 @@ int cli_terminal_lines(void);
 struct words {
     char text[64];
 };
-struct words cli_bytes(double bytes);                /* 1.50 GiB */
+struct words cli_bytes(double bytes);                                      /* 1.50 GiB */
 struct words cli_counted(double count, const char *one, const char *many); /* 1 pass, 2 passes */
-struct words cli_number(double value, int digits);   /* 0.025; 0.99989, not 1 */
-struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --memory */
-struct words cli_duration(double seconds);           /* 3 min 20 s */
+struct words cli_number(double value, int digits); /* 0.025; 0.99989, not 1 */
+struct words cli_bytes_option(double bytes);       /* 143M: rounded up, for --memory */
+struct words cli_duration(double seconds);         /* 3 min 20 s */
 struct words cli_count(double count); /* 60,000; numbers of rows are plain, as options take them */
 
 /* Writes how many rows each cluster has, by number, in at most so many columns, and no more than

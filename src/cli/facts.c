@@ -174,15 +174,6 @@ static void print_value(FILE *file, const struct fact *printed)
     fputc('\n', file);
 }
 
-/* Pads a label to LABEL_COLUMNS. It counts characters, where printf() would count bytes. */
-static void print_label(FILE *file, const char *label)
-{
-    int pad = LABEL_COLUMNS - cli_columns(label);
-
-    cli_print_text(file, label);
-    fprintf(file, "%*s  ", pad > 0 ? pad : 0, "");
-}
-
 void cli_print_fact(FILE *file, const char *label, const char *format, ...)
 {
     char text[512];
@@ -191,7 +182,8 @@ void cli_print_fact(FILE *file, const char *label, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    print_label(file, label);
+    cli_print_padded(file, label, LABEL_COLUMNS);
+    fputs("  ", file);
     cli_print_text(file, text);
     fputc('\n', file);
 }
@@ -206,7 +198,8 @@ static void print_fact(FILE *file, const char *label, const json_t *facts, struc
     if ((rows || strcmp(fact.key, "first_column_names") == 0) &&
         cli_fact_number(facts, rows ? "n" : "d", &all))
         fact.all = (size_t)all;
-    print_label(file, label);
+    cli_print_padded(file, label, LABEL_COLUMNS);
+    fputs("  ", file);
     print_value(file, &fact);
 }
 

@@ -88,10 +88,7 @@ static void print_json_error(FILE *file, const struct failure *failure, const ch
     fputs(",\"message\":", file);
     cli_write_json_string(file, message);
     fputs(",\"file\":", file);
-    if (error && error->file)
-        cli_write_json_string(file, error->file);
-    else
-        fputs("null", file);
+    cli_write_json_string(file, error ? error->file : NULL);
     if (error && error->file && error->has_line)
         fprintf(file, ",\"line\":%llu", (unsigned long long)error->line);
     else

@@ -27,20 +27,29 @@ void cli_remember_command(struct command *command)
 
 /* ---- after a failure ------------------------------------------------------------------------ */
 
-/* Tells whether the failed verb, which is resumable, has left a NAME to go on with; an import has
- * no NAME. Asks with a context of its own, so that the error in the command's context stays. */
-static bool is_interrupted(const struct command *command)
+/* Tells whether the report of NAME has this text, or any for NULL, under a key. Asks with a context
+ * of its own, so that an error of this is not the command's, and one of the command's stays. */
+static bool report_says(const struct command *command, const char *key, const char *text)
 {
     struct ny_context *own = NULL;
     struct ny_report *report = NULL;
-    bool waits = false;
+    const char *found = NULL;
+    bool says;
 
-    if (!(command->verb->groups & NY_GROUP_IMPORT) && ny_context_new(&own) == NY_OK &&
+    if (ny_context_new(&own) == NY_OK &&
         ny_result_report(own, command->operands[0], command->operands[1], &report) == NY_OK)
-        waits = ny_report_text(report, "resume") != NULL;
+        found = ny_report_text(report, key);
+    says = found && (!text || strcmp(found, text) == 0);
     ny_report_free(report);
     ny_context_free(own);
-    return waits;
+    return says;
+}
+
+/* Tells whether the failed verb, which is resumable, has left a NAME to go on with; an import has
+ * no NAME. */
+static bool is_interrupted(const struct command *command)
+{
+    return !(command->verb->groups & NY_GROUP_IMPORT) && report_says(command, "resume", NULL);
 }
 
 /* After a signal the same line goes on, and after a full disk if the job left something. */
@@ -54,19 +63,7 @@ const char *cli_find_resume(const struct command *command, int status)
 
 /* ---- without options ------------------------------------------------------------------------ */
 
-/* Looks the result up in a context of its own, so that an error of this is not the command's. */
 bool cli_goes_on(const struct command *command, const char *kind)
 {
-    struct ny_context *own = NULL;
-    struct ny_report *report = NULL;
-    const char *there = NULL;
-    bool same = false;
-
-    if (command->chosen || ny_context_new(&own)) return false;
-    if (ny_result_report(own, command->operands[0], command->operands[1], &report) == NY_OK)
-        there = ny_report_text(report, "kind");
-    same = there && strcmp(there, kind) == 0;
-    ny_report_free(report);
-    ny_context_free(own);
-    return same;
+    return !command->chosen && report_says(command, "kind", kind);
 }

@@ -1,4 +1,8 @@
 /* Writes text that files, stores and people gave, so that it harms neither a terminal nor JSON. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/utf8.h"
 #include "cli/cli.h"
 
@@ -13,8 +17,28 @@ void cli_print_text(FILE *file, const char *text)
     }
 }
 
+void cli_print_padded(FILE *file, const char *text, int columns)
+{
+    int pad = columns - cli_columns(text);
+
+    cli_print_text(file, text);
+    fprintf(file, "%*s", pad > 0 ? pad : 0, "");
+}
+
+bool cli_read_whole(const char *text, size_t length, uint64_t *number)
+{
+    if (!length || strspn(text, "0123456789") != length) return false;
+    errno = 0;
+    *number = strtoull(text, NULL, 10);
+    return !errno;
+}
+
 void cli_write_json_string(FILE *file, const char *text)
 {
+    if (!text) {
+        fputs("null", file);
+        return;
+    }
     fputc('"', file);
     for (size_t bytes; *text; text += bytes ? bytes : 1) {
         bytes = ny_utf8_bytes(text);

@@ -76,27 +76,18 @@ static struct words cell(const json_t *facts, const struct figure *figure)
     return words;
 }
 
-/* Pads a cell by its characters; printf() would count the two bytes of "±" twice. */
-static void print_cell(const char *text, int columns)
-{
-    int pad = columns - cli_columns(text);
-
-    cli_print_text(stdout, text);
-    printf("%*s", pad > 0 ? pad : 0, "");
-}
-
 /* Prints a figure of all results or, without a figure, their names. The last cell is not padded. */
 static void print_line(const char *label, const json_t *results, const struct figure *figure)
 {
-    print_cell(label, LABEL_COLUMNS);
+    cli_print_padded(stdout, label, LABEL_COLUMNS);
     for (size_t i = 0; i < json_array_size(results); i++) {
         const json_t *facts = json_array_get(results, i);
         struct words words;
 
         if (figure) words = cell(facts, figure);
         printf("  ");
-        print_cell(figure ? words.text : cli_fact_text(facts, "name"),
-                   i + 1 < json_array_size(results) ? CELL_COLUMNS : 0);
+        cli_print_padded(stdout, figure ? words.text : cli_fact_text(facts, "name"),
+                         i + 1 < json_array_size(results) ? CELL_COLUMNS : 0);
     }
     putchar('\n');
 }
@@ -180,14 +171,14 @@ static void print_sizes(const json_t *results)
     size_t count = json_array_size(results);
 
     if (!is_there(results, "clusters")) return;
-    print_cell("cluster sizes", LABEL_COLUMNS);
+    cli_print_padded(stdout, "cluster sizes", LABEL_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         const json_t *sizes = json_object_get(json_array_get(results, i), "cluster_sizes");
         char text[CLI_SIZES_BYTES];
 
         cli_sizes(sizes, count > 1 ? CELL_COLUMNS : INT_MAX, text);
         printf("  ");
-        print_cell(text, i + 1 < count ? CELL_COLUMNS : 0);
+        cli_print_padded(stdout, text, i + 1 < count ? CELL_COLUMNS : 0);
     }
     putchar('\n');
 }

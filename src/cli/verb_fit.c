@@ -400,6 +400,16 @@ int cli_run_graph(struct command *command)
     return run_named(command, ny_graph, "graph");
 }
 
+/* Ends a verb that has written a file, with its summary and the line of the file. */
+static int finish_file(struct command *command, int status, struct ny_report *report)
+{
+    if (status) return cli_fail_library(command, status);
+    status = show_result(command, report, true);
+    if (!status) cli_print_written(command);
+    ny_report_free(report);
+    return status;
+}
+
 int cli_run_embed(struct command *command)
 {
     struct ny_report *report = NULL;
@@ -411,11 +421,7 @@ int cli_run_embed(struct command *command)
     watch_plan(command);
     status = ny_embed_file(command->context, command->operands[0], command->output,
                            command->options, &report);
-    if (status) return cli_fail_library(command, status);
-    status = show_result(command, report, true);
-    if (!status) cli_print_written(command);
-    ny_report_free(report);
-    return status;
+    return finish_file(command, status, report);
 }
 
 int cli_run_merge(struct command *command)
@@ -429,9 +435,5 @@ int cli_run_merge(struct command *command)
     if (status) return status;
     status = ny_merge(command->context, command->operands, command->operand_count, command->name,
                       command->output, &report);
-    if (status) return cli_fail_library(command, status);
-    status = show_result(command, report, true);
-    if (!status) cli_print_written(command);
-    ny_report_free(report);
-    return status;
+    return finish_file(command, status, report);
 }

@@ -167,10 +167,7 @@ static void print_entry(const char *name, const char *status, const json_t *fact
     fputs(", \"status\": ", stdout);
     cli_write_json_string(stdout, status);
     fputs(", \"resume\": ", stdout);
-    if (resume)
-        cli_write_json_string(stdout, resume);
-    else
-        fputs("null", stdout);
+    cli_write_json_string(stdout, resume);
     if (map) fputs(", \"map\": ", stdout);
     if (map) cli_write_json_string(stdout, map);
     if (behind > 0) printf(", \"rows_behind\": %.0f", behind);

@@ -1,8 +1,6 @@
 /* rm, truncate, path, bench, version, help. */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prints {"removed": […]}, the results that are gone; nothing if it failed for all. */
@@ -58,13 +56,11 @@ int cli_run_truncate(struct command *command)
 {
     const char *text = command->keep;
     struct ny_report *report = NULL;
-    unsigned long long rows;
+    uint64_t rows;
     int status;
 
     if (!text) return cli_needs(command, "--keep");
-    errno = 0;
-    rows = strtoull(text, NULL, 10);
-    if (!*text || strspn(text, "0123456789") != strlen(text) || errno || !rows)
+    if (!cli_read_whole(text, strlen(text), &rows) || !rows)
         return cli_fail_value(command, "keep", "a number of rows", text);
     status = ny_truncate(command->context, command->operands[0], rows,
                          (command->typed & OWN_DROP_RESULTS) != 0, &report);

@@ -1,8 +1,6 @@
 /* export, transform: what leaves a store as a file. */
 #include "cli/cli.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -19,25 +17,15 @@ static bool of_points(const char *part)
     return false;
 }
 
-/* Reads a number of a range, which may be left out: *row then stays. */
-static bool read_row(const char *text, size_t length, uint64_t *row)
-{
-    if (!length) return true;
-    if (strspn(text, "0123456789") != length) return false;
-    errno = 0;
-    *row = strtoull(text, NULL, 10);
-    return !errno;
-}
-
-/* Reads the rows to write, where they were typed. */
+/* Reads the rows to write, where they were typed. An end that is left out stays as it is. */
 static int read_rows(struct command *command, uint64_t *first, uint64_t *end)
 {
     const char *text = command->rows, *colon = text ? strchr(text, ':') : NULL;
 
     if (!text) return NY_OK;
     if (command->typed & OWN_SKIP_DAMAGED) return cli_fail_both(command, "rows", "skip-damaged");
-    if (colon && read_row(text, (size_t)(colon - text), first) &&
-        read_row(colon + 1, strlen(colon + 1), end))
+    if (colon && (colon == text || cli_read_whole(text, (size_t)(colon - text), first)) &&
+        (!colon[1] || cli_read_whole(colon + 1, strlen(colon + 1), end)))
         return NY_OK;
     return cli_fail_value(command, "rows", "a range such as 200:300, or 200:", text);
 }
@@ -86,12 +74,13 @@ bool cli_is_model(const char *path)
 static int read_neighbors(struct command *command, size_t *neighbors)
 {
     const char *text = command->neighbors;
-    char *end;
+    uint64_t count;
 
     if (!text) return NY_OK;
-    errno = 0;
-    *neighbors = strtoul(text, &end, 10);
-    if (strspn(text, "0123456789") == strlen(text) && !errno && *neighbors) return NY_OK;
+    if (cli_read_whole(text, strlen(text), &count) && count && count <= SIZE_MAX) {
+        *neighbors = (size_t)count;
+        return NY_OK;
+    }
     return cli_fail_value(command, "neighbors", "a whole number from 1", text);
 }
 

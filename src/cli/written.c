@@ -41,9 +41,9 @@ static void print_shape(const struct command *command)
         print_pixels(ny_options_get(command->options, "size"));
     } else {
         fprintf(stderr, " %s",
-                command->part                            ? command->part
+                command->part                           ? command->part
                 : ny_ends_with(command->output, ".nym") ? "model"
-                                                         : command->verb->name);
+                                                        : command->verb->name);
     }
 }
 
@@ -102,10 +102,7 @@ static void print_object(const struct command *command)
     print_count("rows", table ? written->rows : 0);
     print_count("columns", table ? written->columns : 0);
     fputs(", \"type\": ", stdout);
-    if (table)
-        cli_write_json_string(stdout, written->type);
-    else
-        fputs("null", stdout);
+    cli_write_json_string(stdout, table ? written->type : NULL);
     puts("}");
 }
 
