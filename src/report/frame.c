@@ -308,7 +308,7 @@ int ny_data_frame_walk(struct ny_data_frame *frame, const char *stage, ny_data_f
 
         err = ny_check_interrupt(frame->ctx);
         if (err == NY_OK) err = ny_data_frame_read(frame, first, count);
-        if (err == NY_OK) err = each(user, frame, count);
+        if (err == NY_OK) each(user, first, count);
         ny_meter_add(&meter, count, (double)count * 8 * (double)frame->components, 0);
     }
     ny_meter_finish(&meter);

@@ -64,9 +64,9 @@ int ny_data_frame_landmarks(struct ny_data_frame *frame, size_t most, uint64_t *
  * rows_wanted is set. */
 size_t ny_data_frame_place(const struct ny_data_frame *frame, size_t count, uint64_t row);
 
-/* Calls `each` for pieces of all rows, in order: one pass. */
-typedef int ny_data_frame_fn(void *user, const struct ny_data_frame *frame, size_t count);
-/* Walks over all rows, with progress under the name `stage`; an error of `each` ends it. */
+/* Is called for pieces of all rows, in order: `count` rows of the result from `first` on. */
+typedef void ny_data_frame_fn(void *user, uint64_t first, size_t count);
+/* Walks over all rows in one pass, with progress under the name `stage`. */
 int ny_data_frame_walk(struct ny_data_frame *frame, const char *stage, ny_data_frame_fn *each,
                        void *user);
 

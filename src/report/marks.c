@@ -28,7 +28,7 @@ static int batch_of(const struct marks *m, size_t i)
 {
     const struct ny_scene *scene = m->scene;
     double x = ny_axis_place(&scene->x, m->x[i]), y = ny_axis_place(&scene->y, m->y[i]);
-    double tint = ny_scene_tint(scene, m->tints, i);
+    double tint = ny_tint_of(&scene->tint, m->tints[i]);
 
     if (!isfinite(x) || !isfinite(y) || isnan(tint)) return -1;
     if (scene->tint.kind == NY_RASTER_CLASSES) return 1 + (int)tint;

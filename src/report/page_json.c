@@ -48,6 +48,15 @@ static void put_values(struct json *json, const double *values, size_t stride, s
     put_room(json, count);
 }
 
+static void put_axis(struct json *json, const struct ny_axis *axis)
+{
+    ny_put(json->sink, ",\"axis\":[");
+    ny_put_number(json->sink, axis->low);
+    ny_put(json->sink, ",");
+    ny_put_number(json->sink, axis->high);
+    ny_put(json->sink, "],\"values\":");
+}
+
 /* Writes for each component its title and axis, and where the sampled rows, the landmarks and the
  * path lie on it. */
 static void put_components(struct json *json)
@@ -59,11 +68,7 @@ static void put_components(struct json *json)
         ny_describe_column(&p->frame, k, words);
         ny_put(json->sink, k ? ",{\"title\":" : "{\"title\":");
         ny_put_json(json->sink, words);
-        ny_put(json->sink, ",\"axis\":[");
-        ny_put_number(json->sink, p->axes[k].low);
-        ny_put(json->sink, ",");
-        ny_put_number(json->sink, p->axes[k].high);
-        ny_put(json->sink, "],\"values\":");
+        put_axis(json, &p->axes[k]);
         put_values(json, p->values + k, p->frame.count, p->count);
         ny_put(json->sink, ",\"landmarks\":");
         put_values(json, p->marks + k, p->components, p->mark_count);
@@ -110,11 +115,7 @@ static void put_tints(struct json *json)
         if (tint->kind == NY_RASTER_CLASSES) {
             put_classes(json, tint);
         } else {
-            ny_put(json->sink, ",\"axis\":[");
-            ny_put_number(json->sink, tint->range.low);
-            ny_put(json->sink, ",");
-            ny_put_number(json->sink, tint->range.high);
-            ny_put(json->sink, "],\"values\":");
+            put_axis(json, &tint->range);
             put_values(json, p->values + tint->column, p->frame.count, p->count);
         }
         ny_put(json->sink, "}");

@@ -158,28 +158,16 @@ static void count_raster(struct ny_page_points *p, size_t count)
                       classes ? ny_tint_of(&p->tints[0], column[p->tints[0].column].values[i]) : 0);
 }
 
-struct walk {
-    struct ny_page_points *points;
-    uint64_t first;
-};
-
-static int take_piece(void *user, const struct ny_data_frame *frame, size_t count)
+static void take_piece(void *user, uint64_t first, size_t count)
 {
-    struct walk *walk = user;
-
-    (void)frame;
-    keep_sample(walk->points, walk->first, count);
-    keep_landmarks(walk->points, count);
-    keep_path(walk->points, count);
-    count_raster(walk->points, count);
-    walk->first += count;
-    return NY_OK;
+    keep_sample(user, first, count);
+    keep_landmarks(user, count);
+    keep_path(user, count);
+    count_raster(user, count);
 }
 
 static int take_points(struct ny_page_points *p)
 {
-    struct walk walk = {.points = p};
-
     p->room = p->frame.n < p->limits->points ? (size_t)p->frame.n : p->limits->points;
     p->rows = ny_lay(&p->own, NY_MEM_OTHER, p->room, sizeof(uint64_t));
     p->values = ny_lay(&p->own, NY_MEM_OTHER, p->room * p->frame.count, sizeof(double));
@@ -187,7 +175,7 @@ static int take_points(struct ny_page_points *p)
     if (p->own.err) return p->own.err;
     for (size_t k = 0; k < p->path->count * p->components; k++)
         p->path_values[k] = NAN;
-    return ny_data_frame_walk(&p->frame, "report", take_piece, &walk);
+    return ny_data_frame_walk(&p->frame, "report", take_piece, p);
 }
 
 /* ---- images ------------------------------------------------------------------------------- */

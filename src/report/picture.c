@@ -32,20 +32,10 @@ struct picture {
     struct ny_scene scene;
     struct ny_canvas canvas;
     struct ny_plot_frame axes;
-    struct ny_raster raster;
     uint32_t *pixels; /* of the raster */
 };
 
 /* ---- points ------------------------------------------------------------------------------- */
-
-static int add_points(void *user, const struct ny_data_frame *frame, size_t count)
-{
-    struct picture *p = user;
-
-    (void)frame;
-    ny_scene_count(&p->scene, &p->raster, count);
-    return NY_OK;
-}
 
 /* Lays pixels on white paper and leaves 16 shades of each colour: in svg and pdf more shades, and
  * degrees of transparency, would make the compressed image three times as large. */
@@ -64,12 +54,12 @@ static void simplify(uint32_t *argb, size_t count)
 static int draw_raster(struct picture *p)
 {
     const struct ny_plot_frame *f = &p->axes;
-    const size_t cells[2] = {p->raster.width, p->raster.height};
+    const size_t cells[2] = {p->scene.raster.width, p->scene.raster.height};
     const double at[4] = {f->left, f->top, f->right - f->left, f->bottom - f->top};
 
     p->pixels = ny_calloc(p->ctx, NY_MEM_OTHER, cells[0] * cells[1], sizeof(uint32_t));
     if (!p->pixels) return NY_EBUDGET;
-    ny_raster_paint(&p->raster, p->pixels, cells[0]);
+    ny_raster_paint(&p->scene.raster, p->pixels, cells[0]);
     if (p->canvas.kind != NY_CANVAS_PNG) simplify(p->pixels, cells[0] * cells[1]);
     return ny_image(&p->canvas, p->pixels, cells, at);
 }
@@ -106,8 +96,8 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
                                      .title = words,
                                      .raster = raster,
                                      .points = p->scene.frame.n,
-                                     .outside = p->raster.outside,
-                                     .missing = p->raster.missing};
+                                     .outside = p->scene.raster.outside,
+                                     .missing = p->scene.raster.missing};
 
     if (p->scene.tint.name) ny_name_column(&p->scene.frame, p->scene.tint.column, words);
     ny_draw_legend(&p->canvas, &p->axes, &legend);
@@ -166,10 +156,7 @@ static int draw(struct picture *p)
     lay_out(p);
     find_cells(p, few, cells);
     err = ny_budget_need(p->ctx, "plot", bytes_needed(p, cells));
-    if (err == NY_OK)
-        err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
-                            p->scene.frame.n);
-    if (err == NY_OK) err = ny_data_frame_walk(&p->scene.frame, "plot", add_points, p);
+    if (err == NY_OK) err = ny_scene_count(&p->scene, cells[0], cells[1], p->scene.frame.n);
     if (err) return err;
     ny_describe_column(&p->scene.frame, 0, x_title);
     ny_describe_column(&p->scene.frame, 1, y_title);
@@ -179,14 +166,13 @@ static int draw(struct picture *p)
     ny_draw_title(&p->canvas, f, title, words);
     ny_draw_axes(&p->canvas, f, x_title, y_title);
     err = draw_inside(p, few);
-    if (err == NY_OK) draw_legend(p, few ? NULL : &p->raster);
+    if (err == NY_OK) draw_legend(p, few ? NULL : &p->scene.raster);
     return err;
 }
 
 static void release(struct picture *p)
 {
     ny_free(p->ctx, p->pixels);
-    ny_raster_release(&p->raster);
     ny_canvas_close(&p->canvas);
     ny_scene_close(&p->scene);
 }

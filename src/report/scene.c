@@ -54,29 +54,30 @@ static bool wants_one_scale(const struct ny_scene *scene)
 }
 
 struct extremes {
+    const struct ny_data_frame *frame;
     double low[2], high[2];
 };
 
-static int widen_extremes(void *user, const struct ny_data_frame *frame, size_t count)
+static void widen_extremes(void *user, uint64_t first, size_t count)
 {
     struct extremes *e = user;
 
+    (void)first;
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < count; i++) {
-            double value = frame->column[k].values[i];
+            double value = e->frame->column[k].values[i];
 
             if (!isfinite(value)) continue;
             e->low[k] = fmin(e->low[k], value);
             e->high[k] = fmax(e->high[k], value);
         }
-    return NY_OK;
 }
 
 /* Widens axes that must show every point, by one pass more, because the sample may lack the
  * farthest ones. */
 static int widen_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
 {
-    struct extremes e = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    struct extremes e = {&scene->frame, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
     int err;
 
     if (!spec->all || scene->sample.count == scene->frame.n) return NY_OK;
@@ -108,6 +109,7 @@ int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *na
 void ny_scene_close(struct ny_scene *scene)
 {
     if (!scene->ctx) return;
+    ny_raster_release(&scene->raster);
     ny_plot_sample_release(&scene->sample);
     ny_tint_release(&scene->tint);
     ny_data_frame_close(&scene->frame);
@@ -133,17 +135,22 @@ void ny_scene_fit(struct ny_scene *scene, double width, double height)
         widen(&scene->y, across * height);
 }
 
-double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i)
+static void count_piece(void *user, uint64_t first, size_t count)
 {
-    return scene->tint.kind == NY_RASTER_AMOUNT ? 0 : ny_tint_of(&scene->tint, values[i]);
-}
-
-void ny_scene_count(const struct ny_scene *scene, struct ny_raster *raster, size_t count)
-{
+    struct ny_scene *scene = user;
     const struct ny_frame_column *column = scene->frame.column;
     const double *tint = column[scene->tint.column].values;
 
+    (void)first;
     for (size_t i = 0; i < count; i++)
-        ny_raster_add(raster, ny_axis_place(&scene->x, column[0].values[i]),
-                      ny_axis_place(&scene->y, column[1].values[i]), ny_scene_tint(scene, tint, i));
+        ny_raster_add(&scene->raster, ny_axis_place(&scene->x, column[0].values[i]),
+                      ny_axis_place(&scene->y, column[1].values[i]),
+                      ny_tint_of(&scene->tint, tint[i]));
+}
+
+int ny_scene_count(struct ny_scene *scene, size_t width, size_t height, uint64_t points)
+{
+    int err = ny_raster_new(&scene->raster, scene->ctx, scene->tint.kind, width, height, points);
+
+    return err ? err : ny_data_frame_walk(&scene->frame, "plot", count_piece, scene);
 }

@@ -2,6 +2,7 @@
 #ifndef NY_REPORT_SCENE_H
 #define NY_REPORT_SCENE_H
 
+#include "report/raster.h"
 #include "report/sample.h"
 #include "report/tint.h"
 
@@ -17,21 +18,20 @@ struct ny_scene {
     struct ny_tint tint;
     struct ny_plot_sample sample;
     struct ny_axis x, y;
+    struct ny_raster raster; /* of ny_scene_count() */
     bool equal; /* x and y are components with the unit of distances: they want one scale */
 };
 
 /* Close it after a failure, too. */
 int ny_scene_open(struct ny_scene *scene, struct ny_store *store, const char *name,
                   const struct ny_scene_spec *spec);
-/* Closes the frame and frees the sample and the tint; a zeroed scene is left alone. */
+/* Closes the frame and frees all else; a zeroed scene is left alone. */
 void ny_scene_close(struct ny_scene *scene);
 /* Widens the shorter of the axes so that, where the scene is `equal`, a step along x and the same
  * step along y are equally long on a rectangle of this width and height (in one unit of length). */
 void ny_scene_fit(struct ny_scene *scene, double width, double height);
-/* The tint for ny_raster_add() of entry i of `values`, those of the tint's column in a piece or the
- * sample. */
-double ny_scene_tint(const struct ny_scene *scene, const double *values, size_t i);
-/* The `count` points of the piece that was read. */
-void ny_scene_count(const struct ny_scene *scene, struct ny_raster *raster, size_t count);
+/* Makes the raster, for `points` as in ny_raster_new(), and counts all points in it, in one pass.
+ */
+int ny_scene_count(struct ny_scene *scene, size_t width, size_t height, uint64_t points);
 
 #endif

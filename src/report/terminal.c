@@ -20,14 +20,13 @@ static const char letters[NY_CLASS_COLORS + 2] = "abcdefghijklmnopqrst?", signs[
 
 struct page {
     struct ny_scene scene;
-    struct ny_raster raster;
     uint64_t most; /* points of a letter */
     struct ny_sink *out;
 };
 
 static void put_cell(struct page *page, size_t cell)
 {
-    const struct ny_raster *r = &page->raster;
+    const struct ny_raster *r = &page->scene.raster;
     uint64_t points = ny_raster_total(r, cell);
     double level = r->sums ? r->sums[cell] / (double)points : ny_raster_level(points, page->most);
 
@@ -49,7 +48,7 @@ static void put_classes(struct page *page)
         bool none = i == tint->count;
         const char *name = none ? "others" : tint->classes[i].name;
 
-        if (at && at + strlen(name) > page->raster.width) at = 0;
+        if (at && at + strlen(name) > page->scene.raster.width) at = 0;
         if (i) ny_put(page->out, at ? "  " : "\n");
         if (!at) ny_putf(page->out, "%*s", MARGIN, "");
         ny_putf(page->out, "%c=%s", letters[none ? NY_CLASS_COLORS : i % NY_CLASS_COLORS], name);
@@ -63,23 +62,24 @@ static void put_below(struct page *page)
     const struct ny_tint *tint = &page->scene.tint;
 
     ny_putf(page->out, "%*s", MARGIN, "+");
-    for (size_t i = 0; i < page->raster.width; i++)
+    for (size_t i = 0; i < page->scene.raster.width; i++)
         ny_put(page->out, "-");
     ny_putf(page->out, "\n%*s%-12.5g%*.5g\n", MARGIN, "", page->scene.x.low,
-            (int)page->raster.width - 12, page->scene.x.high);
+            (int)page->scene.raster.width - 12, page->scene.x.high);
     if (tint->kind == NY_RASTER_CLASSES) put_classes(page);
     if (tint->kind == NY_RASTER_VALUES)
         ny_putf(page->out, "%*s%s: %.5g (.) to %.5g (@)\n", MARGIN, "", tint->name, tint->range.low,
                 tint->range.high);
-    if (page->raster.outside || page->raster.missing)
+    if (page->scene.raster.outside || page->scene.raster.missing)
         ny_putf(page->out, "%*s%llu outside the axes, %llu without a value\n", MARGIN, "",
-                (unsigned long long)page->raster.outside, (unsigned long long)page->raster.missing);
+                (unsigned long long)page->scene.raster.outside,
+                (unsigned long long)page->scene.raster.missing);
 }
 
 static void put_page(struct page *page, const char *title)
 {
     const struct ny_data_frame *frame = &page->scene.frame;
-    const struct ny_raster *r = &page->raster;
+    const struct ny_raster *r = &page->scene.raster;
     char name[128], x[NY_WORDS_BYTES], y[NY_WORDS_BYTES];
 
     ny_clean_text(title ? title : frame->result.name, name, sizeof(name));
@@ -101,15 +101,6 @@ static void put_page(struct page *page, const char *title)
     put_below(page);
 }
 
-static int count_points(void *user, const struct ny_data_frame *frame, size_t count)
-{
-    struct page *page = user;
-
-    (void)frame;
-    ny_scene_count(&page->scene, &page->raster, count);
-    return NY_OK;
-}
-
 int ny_terminal_draw(struct ny_store *store, const char *name, const struct ny_scene_spec *spec,
                      const char *title, const struct ny_screen *screen, struct ny_sink *out)
 {
@@ -121,12 +112,8 @@ int ny_terminal_draw(struct ny_store *store, const char *name, const struct ny_s
     wide -= MARGIN + 1;
     high -= AROUND;
     ny_scene_fit(&page.scene, (double)wide, HIGH * (double)high);
-    if (!err)
-        err = ny_raster_new(&page.raster, page.scene.ctx, page.scene.tint.kind, wide, high,
-                            UINT64_MAX);
-    if (!err) err = ny_data_frame_walk(&page.scene.frame, "plot", count_points, &page);
+    if (!err) err = ny_scene_count(&page.scene, wide, high, UINT64_MAX);
     if (!err) put_page(&page, title);
-    ny_raster_release(&page.raster);
     ny_scene_close(&page.scene);
     return err ? err : out->err;
 }
