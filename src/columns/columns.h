@@ -156,6 +156,10 @@ int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows);
  * none. Dense rows are held twice meanwhile. */
 int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint64_t *rows,
                       size_t count);
+/* Makes the rows of a tile, which are read to `raw`, new columns in the place of *columns (NULL:
+ * there are none). */
+int ny_columns_of_tile(struct ny_columns **columns, const struct ny_columns_spec *spec,
+                       const struct ny_tile *tile, void *raw);
 /* Removes all landmarks; room is kept, but for sparse ones. */
 void ny_columns_clear(struct ny_columns *columns);
 /* Returns how many landmarks there are, and their raw rows, which stay the property of the columns

@@ -40,3 +40,18 @@ int ny_columns_gather(struct ny_columns *columns, struct ny_rows *X, const uint6
     ny_free(spec->ctx, raw);
     return err;
 }
+
+int ny_columns_of_tile(struct ny_columns **columns, const struct ny_columns_spec *spec,
+                       const struct ny_tile *tile, void *raw)
+{
+    size_t row_bytes = ny_raw_bytes(spec);
+    int err = NY_OK;
+
+    ny_columns_free(*columns);
+    *columns = NULL;
+    for (size_t first = 0; first < tile->rows && !err; first += NY_STRIP_ROWS)
+        err = ny_tile_strip(tile, first, ny_smaller(tile->rows - first, NY_STRIP_ROWS),
+                            (char *)raw + first * row_bytes);
+    if (!err) err = ny_columns_new(columns, spec);
+    return err ? err : ny_columns_append(*columns, ny_raw_rows(raw), tile->rows);
+}

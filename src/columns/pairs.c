@@ -91,30 +91,37 @@ void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t fi
     pairs->source.n = ny_pairs_tiles(pairs) * NY_UNIT_ROWS;
 }
 
-struct ny_tile ny_pairs_tile(const struct ny_pairs *pairs, unsigned worker, uint64_t panel)
+void ny_panel_lay(struct ny_layout *l, struct ny_panel *panel, const struct ny_columns_spec *spec,
+                  uint64_t n, enum ny_precision precision)
 {
-    return (struct ny_tile){.source = pairs->points,
-                            .unit = panel,
-                            .first_row = panel * NY_UNIT_ROWS,
-                            .rows = ny_pairs_rows(pairs, panel),
-                            .worker = worker};
+    size_t rows = ny_panel_rows(n);
+
+    panel->raw = ny_lay(l, NY_MEM_TILES, rows, ny_raw_bytes(spec));
+    ny_tiles_lay(l, &panel->tiles, spec, rows, precision, 1);
+    ny_columns_count(l, spec, rows);
 }
 
-int ny_pairs_panel(const struct ny_pairs *pairs, const struct ny_columns_spec *spec,
-                   unsigned worker, uint64_t panel, void *raw, struct ny_columns **columns)
+int ny_panel_take(struct ny_panel *panel, const struct ny_pairs *pairs,
+                  const struct ny_columns_spec *spec, const struct ny_tile *tile,
+                  struct ny_tile *rows)
 {
-    struct ny_tile tile = ny_pairs_tile(pairs, worker, panel);
-    size_t row_bytes = ny_raw_bytes(spec);
-    int err;
+    uint64_t number;
 
-    ny_columns_free(*columns);
-    *columns = NULL;
-    for (size_t first = 0; first < tile.rows; first += NY_STRIP_ROWS) {
-        size_t count = tile.rows - first < NY_STRIP_ROWS ? tile.rows - first : NY_STRIP_ROWS;
+    ny_pairs_unit(pairs, tile->unit, &number);
+    *rows = (struct ny_tile){.source = pairs->points,
+                             .unit = number,
+                             .first_row = number * NY_UNIT_ROWS,
+                             .worker = tile->worker};
+    if (panel->columns && panel->number == number) return NY_OK;
+    rows->rows = ny_pairs_rows(pairs, number);
+    panel->number = number;
+    return ny_columns_of_tile(&panel->columns, spec, rows, panel->raw);
+}
 
-        err = ny_tile_strip(&tile, first, count, (char *)raw + first * row_bytes);
-        if (err) return err;
-    }
-    err = ny_columns_new(columns, spec);
-    return err ? err : ny_columns_append(*columns, ny_raw_rows(raw), tile.rows);
+int ny_panel_compute(struct ny_panel *panel, const struct ny_tile *tile)
+{
+    struct ny_tile own = *tile; /* of the worker's own tiles */
+
+    own.worker = 0;
+    return ny_tiles_compute(&panel->tiles, &own);
 }

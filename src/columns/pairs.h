@@ -8,7 +8,7 @@
 #ifndef NY_COLUMNS_PAIRS_H
 #define NY_COLUMNS_PAIRS_H
 
-#include "columns/columns.h"
+#include "columns/tiles.h"
 
 struct ny_pairs {
     struct ny_source source;  /* what the pass reads: its units are tiles, their rows those of u */
@@ -31,10 +31,24 @@ size_t ny_pairs_rows(const struct ny_pairs *pairs, uint64_t unit);
 /* Rows of the widest panel of n points. */
 size_t ny_panel_rows(uint64_t n);
 
-/* The rows of a panel as columns, read by a worker through `raw` (ny_panel_rows() of them). */
-int ny_pairs_panel(const struct ny_pairs *pairs, const struct ny_columns_spec *spec,
-                   unsigned worker, uint64_t panel, void *raw, struct ny_columns **columns);
-/* The tile that a panel's rows are as a unit. */
-struct ny_tile ny_pairs_tile(const struct ny_pairs *pairs, unsigned worker, uint64_t panel);
+/* A worker's panel: its rows as columns, and the tile of a unit against them. */
+struct ny_panel {
+    uint64_t number;
+    struct ny_columns *columns; /* NULL: no panel was taken so far */
+    struct ny_tiles tiles;      /* of one worker */
+    void *raw;                  /* its rows */
+};
+
+/* Lays out one of n points. */
+void ny_panel_lay(struct ny_layout *l, struct ny_panel *panel, const struct ny_columns_spec *spec,
+                  uint64_t n, enum ny_precision precision);
+/* Takes the rows of the panel that a tile of the pass is of, unless they are there: *rows is the
+ * tile that they are as a unit, or has none where they were there. The tiles that follow have to be
+ * told of the columns. */
+int ny_panel_take(struct ny_panel *panel, const struct ny_pairs *pairs,
+                  const struct ny_columns_spec *spec, const struct ny_tile *tile,
+                  struct ny_tile *rows);
+/* Computes the tile of the unit against the panel. */
+int ny_panel_compute(struct ny_panel *panel, const struct ny_tile *tile);
 
 #endif

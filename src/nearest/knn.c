@@ -10,23 +10,14 @@
  * number of tiles done.
  */
 #include "columns/pairs.h"
-#include "columns/tiles.h"
 #include "nearest/knn_private.h"
-
-/* One worker's panel, and its tile of values. */
-struct side {
-    struct ny_columns *columns;
-    struct ny_tiles tiles;
-    uint64_t panel;
-    void *raw;
-};
 
 struct run {
     struct ny_layout own;
     const struct ny_knn *knn;
     struct ny_pairs pairs;
     struct ny_neighbors *lists;
-    struct side *side; /* one a worker */
+    struct ny_panel *panel; /* one a worker */
     int (*checkpoint)(void *arg, uint64_t tiles_done);
     void *checkpoint_arg;
 };
@@ -50,21 +41,13 @@ double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels)
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
-    struct side *side = &run->side[tile->worker];
-    struct ny_tile own = *tile; /* one of the worker's own tiles */
-    uint64_t panel;
-    int err;
+    struct ny_panel *panel = &run->panel[tile->worker];
+    struct ny_tile rows;
+    int err = ny_panel_take(panel, &run->pairs, run->knn->spec, tile, &rows);
 
-    ny_pairs_unit(&run->pairs, tile->unit, &panel);
-    if (side->panel != panel) {
-        side->panel = panel;
-        err = ny_pairs_panel(&run->pairs, run->knn->spec, tile->worker, panel, side->raw,
-                             &side->columns);
-        if (err) return err;
-        ny_tiles_use(&side->tiles, side->columns, NULL);
-    }
-    own.worker = 0;
-    return ny_tiles_compute(&side->tiles, &own);
+    if (err) return err;
+    if (rows.rows) ny_tiles_use(&panel->tiles, panel->columns, NULL);
+    return ny_panel_compute(panel, tile);
 }
 
 int ny_knn_source(const struct ny_knn *knn, struct ny_source **out)
@@ -84,7 +67,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
     uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
-    struct ny_matrix32 V = ny_tiles_c32(&run->side[tile->worker].tiles, 0);
+    struct ny_matrix32 V = ny_tiles_c32(&run->panel[tile->worker].tiles, 0);
     struct ny_values values = {ny_rows32(V, 0, tile->rows), tile->first_row, panel * NY_UNIT_ROWS};
     bool inside = u >= run->pairs.first_panel && u < run->pairs.end_panel && u != panel;
 
@@ -102,15 +85,11 @@ static int checkpoint(void *arg, uint64_t tiles_done)
 static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_spec *spec,
                 uint64_t n, unsigned workers)
 {
-    size_t panel_rows = ny_panel_rows(n);
-
-    run->side = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->side));
+    run->panel = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->panel));
     for (unsigned w = 0; w < workers; w++) {
-        struct side spare, *side = run->side ? &run->side[w] : &spare;
+        struct ny_panel spare;
 
-        side->raw = ny_lay(l, NY_MEM_TILES, panel_rows, ny_raw_bytes(spec));
-        ny_tiles_lay(l, &side->tiles, spec, panel_rows, NY_PRECISION_F32, 1);
-        ny_columns_count(l, spec, panel_rows);
+        ny_panel_lay(l, run->panel ? &run->panel[w] : &spare, spec, n, NY_PRECISION_F32);
     }
 }
 
@@ -122,29 +101,10 @@ void ny_knn_pass_count(struct ny_layout *l, const struct ny_columns_spec *spec, 
     lay(l, &run, spec, n, workers);
 }
 
-/* Makes the buffers, and each worker's first panel. */
-static int allocate(struct run *run, uint64_t first_tile)
-{
-    const struct ny_knn *knn = run->knn;
-    int err;
-
-    run->own.ctx = knn->spec->ctx;
-    lay(&run->own, run, knn->spec, knn->n, knn->workers);
-    err = run->own.err;
-    for (unsigned w = 0; w < knn->workers && !err; w++) {
-        struct side *side = &run->side[w];
-
-        ny_pairs_unit(&run->pairs, first_tile, &side->panel);
-        err = ny_pairs_panel(&run->pairs, knn->spec, w, side->panel, side->raw, &side->columns);
-        if (!err) ny_tiles_use(&side->tiles, side->columns, NULL);
-    }
-    return err;
-}
-
 static void release(struct run *run)
 {
-    for (unsigned w = 0; run->side && w < run->knn->workers; w++)
-        ny_columns_free(run->side[w].columns);
+    for (unsigned w = 0; run->panel && w < run->knn->workers; w++)
+        ny_columns_free(run->panel[w].columns);
     ny_layout_free(&run->own);
 }
 
@@ -163,7 +123,9 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
     if (err) return err;
     ny_pairs_init(&run.pairs, points, lists->first / NY_UNIT_ROWS, panels);
     if (first_tile >= ny_pairs_tiles(&run.pairs)) goto done;
-    err = allocate(&run, first_tile);
+    run.own.ctx = knn->spec->ctx;
+    lay(&run.own, &run, knn->spec, knn->n, knn->workers);
+    err = run.own.err;
     if (err) goto done;
     err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
                                         .source = &run.pairs.source,

@@ -178,22 +178,10 @@ static int pass(struct by_points *run, struct ny_source *points)
 /* Makes the tile's new rows the columns that all points are held against. */
 static int load_batch(struct by_points *run, const struct ny_tile *tile)
 {
-    size_t row_bytes = ny_raw_bytes(&run->base.spec);
-    int err;
+    int err = ny_columns_of_tile(&run->columns, &run->base.spec, tile, run->raw);
 
-    ny_columns_free(run->columns);
-    run->columns = NULL;
+    if (err) return err;
     run->count = tile->rows;
-    for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
-        size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
-
-        err = ny_tile_strip(tile, first, count, (char *)run->raw + first * row_bytes);
-        if (err) return err;
-    }
-    err = ny_columns_new(&run->columns, &run->base.spec);
-    if (err) return err;
-    err = ny_columns_append(run->columns, ny_raw_rows(run->raw), run->count);
-    if (err) return err;
     memset(run->a, 0, NY_UNIT_ROWS * sizeof(double));
     if (run->sample) err = ny_shift_sample_means(run->sample, tile, run->a);
     if (err == NY_OK) err = ny_columns_set_shift(run->columns, run->a);

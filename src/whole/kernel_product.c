@@ -17,11 +17,8 @@
 /* One worker's: the panel that it is at, its tile, and what that adds to Y. Matrices are f32, or
  * f64 where the product is. */
 struct side {
-    struct ny_columns *columns; /* of the panel */
-    struct ny_tiles tiles;
-    uint64_t panel;
+    struct ny_panel panel;
     double *a;     /* shift of the panel's columns */
-    void *raw;     /* rows of the panel */
     void *V_panel; /* NV of the panel; of the unit */
     void *V_unit;
     void *Y_unit; /* C′V_panel, C′ᵀV_unit */
@@ -34,7 +31,7 @@ struct run {
     struct ny_layout own;
     const struct ny_kernel_product *product;
     struct ny_pairs pairs;
-    size_t w, panel_rows;
+    size_t w;
     struct ny_shift_sample *sample; /* f32 */
     struct side *side;              /* one a worker */
 };
@@ -87,25 +84,19 @@ static void weighted_sum(const struct run *run, uint64_t unit, const double *a, 
     }
 }
 
-/* The rows of a panel as the columns of the tiles that follow. */
-static int load_panel(struct run *run, unsigned worker, uint64_t panel)
+/* Has the tiles that follow against the columns of a new panel, whose rows are this tile. */
+static int use_panel(struct run *run, struct side *side, const struct ny_tile *rows)
 {
-    const struct ny_kernel_product *product = run->product;
-    struct side *side = &run->side[worker];
-    struct ny_tile tile = ny_pairs_tile(&run->pairs, worker, panel);
-    int err;
+    struct ny_columns *columns = side->panel.columns;
+    int err = NY_OK;
 
-    side->panel = panel;
-    err = ny_pairs_panel(&run->pairs, product->spec, worker, panel, side->raw, &side->columns);
+    memset(side->a, 0, ny_panel_rows(run->pairs.n) * sizeof(double));
+    if (run->sample) err = ny_shift_sample_means(run->sample, rows, side->a);
+    if (!err) err = ny_columns_set_shift(columns, side->a);
     if (err) return err;
-    memset(side->a, 0, run->panel_rows * sizeof(double));
-    if (run->sample) err = ny_shift_sample_means(run->sample, &tile, side->a);
-    if (err) return err;
-    err = ny_columns_set_shift(side->columns, side->a);
-    if (err) return err;
-    load_rows(run, panel, side->V_panel);
-    weighted_sum(run, panel, side->a, side->unit_term);
-    ny_tiles_use(&side->tiles, side->columns, side->a);
+    load_rows(run, rows->unit, side->V_panel);
+    weighted_sum(run, rows->unit, side->a, side->unit_term);
+    ny_tiles_use(&side->panel.tiles, columns, side->a);
     return NY_OK;
 }
 
@@ -113,7 +104,7 @@ static int load_panel(struct run *run, unsigned worker, uint64_t panel)
 #define MULTIPLY(name, gemm, transposed, view, tile, matrix)                                       \
     static void name(const struct run *run, struct side *side, bool diagonal)                      \
     {                                                                                              \
-        matrix C = tile(&side->tiles, 0);                                                          \
+        matrix C = tile(&side->panel.tiles, 0);                                                    \
         size_t w = run->w;                                                                         \
                                                                                                    \
         gemm(1, C, view(side->V_panel, C.cols, w), 0, view(side->Y_unit, NY_UNIT_ROWS, w));        \
@@ -131,16 +122,12 @@ static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
     struct side *side = &run->side[tile->worker];
-    struct ny_tile own = *tile; /* of the worker's own tiles */
     uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
-    int err;
+    struct ny_tile rows;
+    int err = ny_panel_take(&side->panel, &run->pairs, run->product->spec, tile, &rows);
 
-    if (side->panel != panel) {
-        err = load_panel(run, tile->worker, panel);
-        if (err) return err;
-    }
-    own.worker = 0;
-    err = ny_tiles_compute(&side->tiles, &own); /* C′ = k(unit, panel) − 1aᵀ */
+    if (!err && rows.rows) err = use_panel(run, side, &rows);
+    if (!err) err = ny_panel_compute(&side->panel, tile); /* C′ = k(unit, panel) − 1aᵀ */
     if (err) return err;
     if (u != panel) {
         load_rows(run, u, side->V_unit);
@@ -208,29 +195,25 @@ static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_sp
         side->V_unit = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
         side->Y_unit = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
         side->Y_panel = ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, row);
-        side->raw = ny_lay(l, NY_MEM_TILES, run->panel_rows, ny_raw_bytes(spec));
-        side->a = ny_lay(l, NY_MEM_TILES, run->panel_rows, sizeof(double));
+        side->a = ny_lay(l, NY_MEM_TILES, ny_panel_rows(run->pairs.n), sizeof(double));
         side->unit_term = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
         side->unit_sum = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
-        ny_tiles_lay(l, &side->tiles, spec, run->panel_rows, precision, 1);
-        ny_columns_count(l, spec, run->panel_rows);
+        ny_panel_lay(l, &side->panel, spec, run->pairs.n, precision);
     }
 }
 
 void ny_kernel_product_count(struct ny_layout *l, const struct ny_columns_spec *spec, uint64_t n,
                              size_t w, enum ny_precision precision, unsigned workers)
 {
-    struct run run = {.panel_rows = ny_panel_rows(n), .w = w};
+    struct run run = {.pairs.n = n, .w = w};
 
     lay(l, &run, spec, precision, workers);
     if (precision == NY_PRECISION_F32) ny_shift_sample_count(l, spec, workers);
 }
 
-/* Makes the buffers, and loads the panels that the product begins or goes on with. */
 static int allocate(struct run *run)
 {
     const struct ny_kernel_product *product = run->product;
-    uint64_t panel = 0;
     int err = NY_OK;
 
     ny_blas_serial();
@@ -240,17 +223,13 @@ static int allocate(struct run *run)
     if (err) return err;
     run->own.ctx = product->spec->ctx;
     lay(&run->own, run, product->spec, product->precision, product->workers);
-    err = run->own.err;
-    if (!err) ny_pairs_unit(&run->pairs, product->first_tile, &panel);
-    for (unsigned w = 0; w < product->workers && err == NY_OK; w++)
-        err = load_panel(run, w, panel);
-    return err;
+    return run->own.err;
 }
 
 static void release(struct run *run)
 {
     for (unsigned w = 0; run->side && w < run->product->workers; w++)
-        ny_columns_free(run->side[w].columns);
+        ny_columns_free(run->side[w].panel.columns);
     ny_layout_free(&run->own);
     ny_shift_sample_free(run->sample);
 }
@@ -271,7 +250,7 @@ int ny_kernel_product_run(const struct ny_kernel_product *product)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     uint64_t n = product->points->n, tiles = ny_pairs_all_tiles(n);
-    struct run run = {.product = product, .w = product->V.cols, .panel_rows = ny_panel_rows(n)};
+    struct run run = {.product = product, .w = product->V.cols};
     double flops = ny_kernel_product_flops(n, ny_entry_products(product->spec), run.w);
     int err = NY_OK;
 
