@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/thread.h"
+#include "linalg/numbers.h"
 #include "fit/given_columns.h"
 #include "base/peers.h"
 #include "stream/pass.h"
@@ -74,18 +75,9 @@ struct ny_feature_workers *ny_feature_workers_lay(struct ny_layout *l,
 
 /* ---- a unit -------------------------------------------------------------------------------- */
 
-/* Takes rows of X from `row` on as Y, with columns of 0 up to the width; and Y ← 𝒟⁻¹(Y − 1cᵀ), or
- * 𝒟^-½, row by row, with its sums of columns. A row without degree becomes 0. */
-#define ROWS(load_rows, finish_rows, type)                                                         \
-    static void load_rows(const struct run *run, struct worker *worker, uint64_t row, size_t rows) \
-    {                                                                                              \
-        struct ny_matrix X = ny_rows(run->pass->X, (size_t)row, rows);                             \
-        type *Y = worker->Y;                                                                       \
-                                                                                                   \
-        for (size_t i = 0; i < rows; i++, Y += run->all->width)                                    \
-            for (size_t k = 0; k < run->all->width; k++)                                           \
-                Y[k] = k < X.cols ? (type)X.at[i * X.stride + k] : 0;                              \
-    }                                                                                              \
+/* Y ← 𝒟⁻¹(Y − 1cᵀ), or 𝒟^-½, row by row, with its sums of columns. A row without degree becomes
+ * 0. */
+#define ROWS(finish_rows, type)                                                                    \
     static void finish_rows(const struct run *run, struct worker *worker, type *Y, size_t rows)    \
     {                                                                                              \
         const double *c = run->pass->offset;                                                       \
@@ -102,8 +94,8 @@ struct ny_feature_workers *ny_feature_workers_lay(struct ny_layout *l,
         }                                                                                          \
     }
 
-ROWS(load_rows32, finish_rows32, float)
-ROWS(load_rows64, finish_rows64, double)
+ROWS(finish_rows32, float)
+ROWS(finish_rows64, double)
 
 /* Finds the degrees of a piece, where they are not known yet, and 1/d_i, or 1/√d_i. */
 static void find_shares(const struct run *run, struct worker *worker, uint64_t first, size_t rows)
@@ -151,10 +143,9 @@ static void multiply(const struct run *run, struct worker *worker, const struct 
     if (pass->Z.at) Y += first * run->all->width * ny_precision_bytes(run->all->precision);
     if (pass->Q) /* Y = ΦQ */
         ny_features_times(worker->features, pass->Q, run->all->width, Y);
-    else if (f64)
-        load_rows64(run, worker, tile->first_row + first, rows);
     else
-        load_rows32(run, worker, tile->first_row + first, rows);
+        ny_numbers_set_rows(Y, f64, run->all->width,
+                            ny_rows(pass->X, (size_t)(tile->first_row + first), rows));
     if (f64)
         finish_rows64(run, worker, (double *)(void *)Y, rows);
     else
@@ -196,35 +187,28 @@ static void add_group(const struct run *run, struct worker *worker, size_t group
 {
     struct ny_matrix H = run->pass->H;
     size_t first = group * GROUP, end = first + GROUP, width = run->all->width;
-    float *narrow = worker->sums;
-    double *wide = worker->sums;
+    bool f64 = run->all->precision == NY_PRECISION_F64;
 
     if (end > H.rows) end = H.rows;
     for (size_t j = first; j < end; j++) {
         double *h = H.at + j * H.stride;
 
         for (size_t k = 0; k < H.cols; k++)
-            h[k] += run->all->precision == NY_PRECISION_F64 ? wide[j * width + k]
-                                                            : (double)narrow[j * width + k];
+            h[k] += ny_number(worker->sums, f64, j * width + k);
     }
-    memset((char *)worker->sums + first * width * ny_precision_bytes(run->all->precision), 0,
-           (end - first) * width * ny_precision_bytes(run->all->precision));
+    memset((char *)worker->sums + first * width * ny_number_bytes(f64), 0,
+           (end - first) * width * ny_number_bytes(f64));
 }
 
 /* Z's rows of the unit. */
 static void put_rows(const struct run *run, const struct worker *worker, const struct ny_tile *tile)
 {
     struct ny_matrix Z = ny_rows(run->pass->Z, (size_t)tile->first_row, tile->rows);
-    const float *narrow = worker->Y;
-    const double *wide = worker->Y;
+    bool f64 = run->all->precision == NY_PRECISION_F64;
 
     for (size_t i = 0; i < Z.rows; i++)
-        for (size_t k = 0; k < Z.cols; k++) {
-            size_t at = i * run->all->width + k;
-
-            Z.at[i * Z.stride + k] =
-                run->all->precision == NY_PRECISION_F64 ? wide[at] : (double)narrow[at];
-        }
+        for (size_t k = 0; k < Z.cols; k++)
+            Z.at[i * Z.stride + k] = ny_number(worker->Y, f64, i * run->all->width + k);
 }
 
 static void add_totals(struct ny_feature_totals *all, const struct ny_feature_totals *more)
@@ -327,20 +311,12 @@ void ny_feature_round(const struct ny_feature_room *room, struct ny_matrix V, co
 {
     bool f64 = room->precision == NY_PRECISION_F64;
     size_t width = room->width;
-    double *wide = Q;
-    float *narrow = Q;
 
     memset(offset, 0, width * sizeof(double));
-    for (size_t j = 0; j < V.rows; j++)
-        for (size_t k = 0; k < width; k++) {
-            double value = k < V.cols ? V.at[j * V.stride + k] : 0;
-
-            if (f64)
-                wide[j * width + k] = value;
-            else
-                narrow[j * width + k] = (float)value;
-            if (mu) offset[k] += mu[j] * (f64 ? value : (double)narrow[j * width + k]);
-        }
+    ny_numbers_set_rows(Q, f64, width, V);
+    for (size_t j = 0; j < V.rows && mu; j++)
+        for (size_t k = 0; k < width; k++)
+            offset[k] += mu[j] * ny_number(Q, f64, j * width + k);
 }
 
 void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums)

@@ -132,16 +132,14 @@ static void weigh(const struct draw *draw, unsigned worker, size_t first, size_t
     const struct ny_projector *projector = draw->projector;
 
     for (size_t i = 0; i < count; i++) {
-        size_t row = (size_t)worker * NY_UNIT_ROWS + i; /* of the projector */
-        double root = projector->model->degrees.v ? projector->roots[row] : 1;
+        double root = ny_projector_weight(projector, worker, i);
         double *squares = draw->squares + (first + i) * 2 * draw->p, beta;
 
         if (isnan(root)) continue; /* no landmark reaches it: no pair has it */
         beta = root * root * bound(draw, worker, i);
         draw->beta[first + i] = beta;
         for (size_t k = 0; k < draw->p; k++) {
-            size_t at = row * projector->width + k;
-            double y = projector->Y64 ? projector->Y64[at] : (double)projector->Y32[at];
+            double y = ny_projector_number(projector, worker, i, k);
 
             squares[k] = beta * y * (beta * y);
             squares[draw->p + k] = y * y;

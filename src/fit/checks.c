@@ -161,25 +161,12 @@ void ny_checks_release(struct ny_checks *checks)
 
 /* ---- the pass ------------------------------------------------------------------------------ */
 
-/* Element k of stored row i of the worker's tile. */
-static double stored(const struct ny_projector *projector, unsigned worker, size_t i, size_t k)
-{
-    size_t at = ((size_t)worker * NY_UNIT_ROWS + i) * projector->width + k;
-
-    return projector->Y64 ? projector->Y64[at] : (double)projector->Y32[at];
-}
-
-/* w of row i of the worker's tile: NaN for a row that no landmark reaches. */
-static double weight(const struct ny_projector *projector, unsigned worker, size_t i)
-{
-    return projector->model->degrees.v ? projector->roots[(size_t)worker * NY_UNIT_ROWS + i] : 1;
-}
-
-/* a_ii of the same row, at least: φ(x_i) is as far from the mean of all as its length differs. */
+/* a_ii of row i of the worker's tile, at least: φ(x_i) is as far from the mean of all as its length
+ * differs. */
 static double own_entry(const struct ny_checks *checks, const struct ny_projector *projector,
                         unsigned worker, size_t i)
 {
-    double w = weight(projector, worker, i);
+    double w = ny_projector_weight(projector, worker, i);
     double length = sqrt(ny_projector_diagonal(projector, worker)[i]) - checks->centre;
 
     return w * length * (w * length);
@@ -196,14 +183,15 @@ static void fill_V(const struct ny_checks *checks, const struct ny_projector *pr
 
     memset(side->V.at, 0, NY_STRIP_ROWS * (p + 1) * sizeof(double));
     for (size_t i = 0; i < count; i++) {
-        double *row = side->V.at + i * (p + 1), w = weight(projector, worker, first + i);
+        double *row = side->V.at + i * (p + 1),
+               w = ny_projector_weight(projector, worker, first + i);
         double a = own_entry(checks, projector, worker, first + i);
 
         row[p] = 1;
         v[p]++;
         if (isnan(w)) continue;
         for (size_t k = 0; k < p; k++) {
-            double y = stored(projector, worker, first + i, k);
+            double y = ny_projector_number(projector, worker, first + i, k);
 
             row[k] = w * y;
             v[k] += row[k];
@@ -263,11 +251,12 @@ void ny_checks_fold(struct ny_checks *checks, const struct ny_fit *fit, const st
         double w;
 
         if (checks->rows[s] < before || checks->rows[s] >= before + tile->rows) continue;
-        w = weight(projector, tile->worker, i);
+        w = ny_projector_weight(projector, tile->worker, i);
         checks->sums[at.w + s] = isnan(w) ? 0 : w;
         checks->sums[at.a + s] = isnan(w) ? 0 : own_entry(checks, projector, tile->worker, i);
         for (size_t k = 0; k < p; k++)
-            checks->sums[at.Y + s * p + k] = isnan(w) ? 0 : stored(projector, tile->worker, i, k);
+            checks->sums[at.Y + s * p + k] =
+                isnan(w) ? 0 : ny_projector_number(projector, tile->worker, i, k);
     }
 }
 

@@ -4,23 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* P with columns of 0 up to the width. */
-static void widen_map(const struct ny_feature_projector *fp)
-{
-    const struct ny_model *model = fp->model;
-    double *wide = fp->P;
-    float *narrow = fp->P;
-
-    for (size_t j = 0; j < model->m; j++)
-        for (size_t k = 0; k < fp->width; k++) {
-            double value = k < model->p ? model->P[j * model->p + k] : 0;
-
-            if (model->precision == NY_PRECISION_F64)
-                wide[j * fp->width + k] = value;
-            else
-                narrow[j * fp->width + k] = (float)value;
-        }
-}
+#include "linalg/numbers.h"
 
 /* Tells whether rows may be incomplete, and the map is that of orthonormal vectors. */
 static bool has_incomplete(const struct ny_columns_spec *spec)
@@ -50,7 +34,8 @@ void ny_feature_projector_lay(struct ny_layout *l, struct ny_feature_projector *
 void ny_feature_projector_use(struct ny_feature_projector *fp, const struct ny_model *model)
 {
     fp->model = model;
-    widen_map(fp);
+    ny_numbers_set_rows(fp->P, model->precision == NY_PRECISION_F64, fp->width,
+                        ny_matrix(model->P, model->m, model->p));
     if (fp->incomplete.roots) ny_incomplete_use(&fp->incomplete, model);
     ny_blas_serial();
 }

@@ -5,7 +5,7 @@
  */
 #include "fit/known_rows.h"
 
-#include "fit/projector.h"
+#include "linalg/numbers.h"
 
 bool ny_rows_are_known(const struct ny_fit_settings *settings, const struct ny_rows_info *points,
                        size_t m)
@@ -18,22 +18,17 @@ int ny_known_rows(const struct ny_model *model, const double *values, uint64_t f
                   void *out, double *squares)
 {
     const double *P = model->P + first * model->p;
+    bool f64 = model->precision == NY_PRECISION_F64;
     size_t p = model->p, not_finite;
-    double *Y64 = out;
-    float *Y32 = out;
 
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < p; k++) {
             double y = P[i * p + k] * values[k];
 
             *squares += y * y;
-            if (model->precision == NY_PRECISION_F64)
-                Y64[i * p + k] = y;
-            else
-                Y32[i * p + k] = (float)y;
+            ny_number_set(out, f64, i * p + k, y);
         }
-    not_finite = model->precision == NY_PRECISION_F64 ? ny_first_not_finite(Y64, count * p)
-                                                      : ny_first_not_finite32(Y32, count * p);
+    not_finite = ny_numbers_not_finite(out, f64, count * p);
     return not_finite ? ny_fail_infinite(model->ctx, "embedding", first + (not_finite - 1) / p)
                       : NY_OK;
 }

@@ -13,6 +13,7 @@
 #include "fit/drawn_rows.h"
 #include "fit/sizes.h"
 #include "base/peers.h"
+#include "linalg/numbers.h"
 
 void ny_probe_widen(const struct ny_probe *run, const void *stored, size_t rows, struct ny_matrix Y)
 {
@@ -20,8 +21,7 @@ void ny_probe_widen(const struct ny_probe *run, const void *stored, size_t rows,
 
     for (size_t i = 0; i < rows; i++)
         for (size_t k = 0; k < run->p; k++) {
-            double y = run->f64 ? ((const double *)stored)[i * width + k]
-                                : (double)((const float *)stored)[i * width + k];
+            double y = ny_number(stored, run->f64, i * width + k);
 
             Y.at[i * Y.stride + k] = isnan(y) ? 0 : y; /* of a row that no landmark reaches */
         }

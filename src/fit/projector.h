@@ -13,12 +13,12 @@ struct ny_projector {
     struct ny_feature_projector features;
     double *diagonal; /* k(x,x) where there are features: workers × NY_UNIT_ROWS */
     const double *u;  /* features: products φ_i·u take the place of roots; NULL: they do not */
-    size_t width; /* elements of a stored row */
+    size_t width;     /* elements of a stored row */
     double degree_offset;
-    uint64_t kept; /* rows before this one are left out of the sums */
+    uint64_t kept;      /* rows before this one are left out of the sums */
     bool wants_entries; /* NY_SUM_ENTRIES is summed too, which reads the whole tile again */
     float *P32;         /* P, m × p; its transpose where p is small */
-    float *Y32; /* workers × NY_UNIT_ROWS × width */
+    float *Y32;         /* workers × NY_UNIT_ROWS × width */
     double *Y64;
     double *roots;                       /* d_i^-½ of a divided kernel, workers × NY_UNIT_ROWS */
     struct ny_unreached_rows *unreached; /* in the last tile of each worker */
@@ -55,6 +55,23 @@ double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
 /* Returns the stored rows of the worker's last tile, which belong to the projector. */
 void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
+/* Returns element k of stored row i of it. */
+static inline double ny_projector_number(const struct ny_projector *projector, unsigned worker,
+                                         size_t i, size_t k)
+{
+    size_t at = ((size_t)worker * NY_UNIT_ROWS + i) * projector->width + k;
+
+    return projector->Y64 ? projector->Y64[at] : (double)projector->Y32[at];
+}
+
+/* Returns w = d^-½ of row i of it, or 1 where K is not divided; NaN: no landmark reaches the row.
+ */
+static inline double ny_projector_weight(const struct ny_projector *projector, unsigned worker,
+                                         size_t i)
+{
+    return projector->model->degrees.v ? projector->roots[(size_t)worker * NY_UNIT_ROWS + i] : 1;
+}
+
 /* Returns k(x,x) of the rows of the worker's last tile. */
 const double *ny_projector_diagonal(const struct ny_projector *projector, unsigned worker);
 /* Returns the NY_SUMS sums of the worker's last tile. */

@@ -18,6 +18,7 @@
 #include "model/embedding.h"
 #include "maps/graph_place.h"
 #include "graph/affinity.h"
+#include "linalg/numbers.h"
 
 struct extension {
     struct ny_graph_fit *fit;
@@ -58,8 +59,8 @@ static int load_rows(struct extension *extension, const struct ny_affinity *affi
 {
     const struct ny_graph_fit *fit = extension->fit;
     const struct ny_edges *edges = &fit->edges;
-    struct ny_embedding_layout layout = ny_embedding_layout(
-        edges->n, extension->width, f64 ? sizeof(double) : sizeof(float));
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(edges->n, extension->width, ny_number_bytes(f64));
     uint64_t at = 0;
     int err = NY_OK;
 
@@ -74,8 +75,7 @@ static int load_rows(struct extension *extension, const struct ny_affinity *affi
                                     left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS, stored);
         for (size_t k = 0; k < extension->pairs && err == NY_OK; k++)
             extension->Z[node * extension->pairs + k] =
-                (f64 ? ((double *)stored)[in + k] : (double)((float *)stored)[in + k]) *
-                sqrt(affinity->inverse[node]);
+                ny_number(stored, f64, in + k) * sqrt(affinity->inverse[node]);
         at++;
     }
     return err;
@@ -133,7 +133,7 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
     struct extension *extension = arg;
 
     for (size_t i = 0; i < new->count; i++)
-        place_point(extension, new->node + i * new->t, new->distance + i * new->t, new->t,
+        place_point(extension, new->node + i *new->t, new->distance + i *new->t, new->t,
                     Y + i * extension->width);
     return NY_OK;
 }

@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "job/record.h"
-#include "linalg/matrix.h"
+#include "linalg/numbers.h"
 
 enum { PAIRS_MAX = 1 << 24 }; /* rows of so many values do not fit a store */
 
@@ -25,13 +25,13 @@ bool ny_coordinates_plain(const struct ny_coordinates *how)
 
 /* Returns 1/‖y‖ of the coordinates y of a stored row, each times `factor`; 0 for a row of zeros,
  * which stays one. */
-static double inverse_length(const struct ny_coordinates *how, const float *row32,
-                             const double *row64, double factor)
+static double inverse_length(const struct ny_coordinates *how, bool f64, const void *row,
+                             double factor)
 {
     double squares = 0;
 
     for (size_t k = 0; k < ny_coordinates_count(how); k++) {
-        double u = row64 ? row64[how->skip + k] : (double)row32[how->skip + k];
+        double u = ny_number(row, f64, how->skip + k);
         double y = u * factor * (how->scale ? how->scale[k] : 1);
 
         squares += y * y;
@@ -45,25 +45,20 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
     size_t width = ny_coordinates_width(how), p = ny_coordinates_count(how);
 
     if (ny_coordinates_plain(how)) {
-        memmove(out, stored, rows * width * (f64 ? sizeof(double) : sizeof(float)));
+        memmove(out, stored, rows * width * ny_number_bytes(f64));
         return;
     }
     /* Goes forward, and writes only behind the values still to be read: `out` may be `stored`. */
     for (size_t i = 0; i < rows; i++) {
-        const double *row64 = f64 ? (const double *)stored + i * width : NULL;
-        const float *row32 = f64 ? NULL : (const float *)stored + i * width;
+        const char *row = (const char *)stored + i * width * ny_number_bytes(f64);
         double factor = 1;
 
-        if (how->asymmetric) factor = f64 ? row64[how->pairs] : (double)row32[how->pairs];
-        if (how->normalize) factor *= inverse_length(how, row32, row64, factor);
+        if (how->asymmetric) factor = ny_number(row, f64, how->pairs);
+        if (how->normalize) factor *= inverse_length(how, f64, row, factor);
         for (size_t k = 0; k < p; k++) {
-            double u = f64 ? row64[how->skip + k] : (double)row32[how->skip + k];
-            double y = u * factor * (how->scale ? how->scale[k] : 1);
+            double u = ny_number(row, f64, how->skip + k);
 
-            if (f64)
-                ((double *)out)[i * p + k] = y;
-            else
-                ((float *)out)[i * p + k] = (float)y;
+            ny_number_set(out, f64, i * p + k, u * factor * (how->scale ? how->scale[k] : 1));
         }
     }
 }
@@ -71,8 +66,7 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
 int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                          const void *rows, uint64_t first, size_t count)
 {
-    size_t p = ny_coordinates_count(how), values = count * p;
-    size_t bad = f64 ? ny_first_not_finite(rows, values) : ny_first_not_finite32(rows, values);
+    size_t p = ny_coordinates_count(how), bad = ny_numbers_not_finite(rows, f64, count * p);
 
     if (!bad) return NY_OK;
     return ny_fail_infinite(ctx, "embedding", first + (bad - 1) / p);
@@ -80,13 +74,13 @@ int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ct
 
 bool ny_coordinates_unreached(bool f64, const void *row)
 {
-    return isnan(f64 ? *(const double *)row : (double)*(const float *)row);
+    return isnan(ny_number(row, f64, 0));
 }
 
 int ny_coordinates_check_reached(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                                  const void *rows, uint64_t first, size_t count)
 {
-    size_t row_bytes = ny_coordinates_count(how) * (f64 ? sizeof(double) : sizeof(float));
+    size_t row_bytes = ny_coordinates_count(how) * ny_number_bytes(f64);
     const char *at = rows;
     int err = NY_OK;
 

@@ -18,6 +18,7 @@
 #include "model/embedding.h"
 #include "model/geometry.h"
 #include "whole/kernel_product.h"
+#include "linalg/numbers.h"
 #include "stream/pass.h"
 
 /* ---- one batch of new rows against all points ---------------------------------------------- */
@@ -59,18 +60,9 @@ static size_t element_of(const struct by_points *run)
     return ny_precision_bytes(run->base.precision);
 }
 
-static double value_at(const struct by_points *run, const void *array, size_t index)
+static bool is_f64(const struct by_points *run)
 {
-    return run->base.precision == NY_PRECISION_F64 ? ((const double *)array)[index]
-                                                   : (double)((const float *)array)[index];
-}
-
-static void set_at(const struct by_points *run, void *array, size_t index, double value)
-{
-    if (run->base.precision == NY_PRECISION_F64)
-        ((double *)array)[index] = value;
-    else
-        ((float *)array)[index] = (float)value;
+    return run->base.precision == NY_PRECISION_F64;
 }
 
 /* Reads the tile's rows of Û, or Y, from the store, each times 1/√d_j and with a 1 beside it where
@@ -90,8 +82,9 @@ static int load_stored(struct by_points *run, struct side *side, const struct ny
         double root = run->divided ? side->roots[i] : 1;
 
         for (size_t k = 0; k < run->pairs; k++)
-            set_at(run, side->Y, i * w + k, root * value_at(run, side->stored, i * width + k));
-        if (run->divided) set_at(run, side->Y, i * w + run->pairs, 1);
+            ny_number_set(side->Y, is_f64(run), i * w + k,
+                          root * ny_number(side->stored, is_f64(run), i * width + k));
+        if (run->divided) ny_number_set(side->Y, is_f64(run), i * w + run->pairs, 1);
     }
     return err;
 }
@@ -107,7 +100,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(points, new rows) − 1aᵀ */
     if (err == NY_OK) err = load_stored(run, side, tile);
     if (err) return err;
-    if (run->base.precision == NY_PRECISION_F64)
+    if (is_f64(run))
         ny_gemm(1, ny_t(ny_tiles_c64(&run->tiles, tile->worker)),
                 ny_matrix(side->Y, NY_UNIT_ROWS, w), 0, ny_matrix(side->part, run->count, w));
     else
@@ -124,10 +117,10 @@ static int fold(void *arg, const struct ny_tile *tile)
     const struct side *side = &run->side[tile->worker];
 
     for (size_t i = 0; i < run->count * run->w; i++)
-        run->sum[i] += value_at(run, side->part, i);
+        run->sum[i] += ny_number(side->part, is_f64(run), i);
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t k = 0; k < run->w; k++)
-            run->total[k] += value_at(run, side->Y, i * run->w + k);
+            run->total[k] += ny_number(side->Y, is_f64(run), i * run->w + k);
     return NY_OK;
 }
 
@@ -153,9 +146,9 @@ static int finish(struct by_points *run)
             sum[k] += run->a[i] * run->total[k];
         root = root_of(run, sum);
         for (size_t k = 0; k < run->pairs; k++)
-            set_at(run, run->rows, i * width + k,
-                   root * sum[k] * run->extension.inverse[k] + run->extension.offset[k]);
-        if (width > run->pairs) set_at(run, run->rows, i * width + run->pairs, root);
+            ny_number_set(run->rows, is_f64(run), i * width + k,
+                          root * sum[k] * run->extension.inverse[k] + run->extension.offset[k]);
+        if (width > run->pairs) ny_number_set(run->rows, is_f64(run), i * width + run->pairs, root);
     }
     return ny_placer_put(&run->base, run->rows, run->count);
 }

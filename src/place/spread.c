@@ -22,16 +22,10 @@ static int fold(void *arg, const struct ny_tile *tile)
     const double *diagonal = ny_projector_diagonal(projector, tile->worker);
     const double *mean = projector->u;
     double mean_square = mean ? ny_dot(mean, mean, model->d) : 0;
-    const void *rows = ny_projector_rows(projector, tile->worker);
 
     for (size_t i = 0; i < tile->rows; i++, spread->along += model->p) {
-        for (size_t k = 0; k < model->p; k++) {
-            size_t at = i * projector->width + k;
-
-            spread->along[k] = model->precision == NY_PRECISION_F64
-                                   ? ((const double *)rows)[at]
-                                   : (double)((const float *)rows)[at];
-        }
+        for (size_t k = 0; k < model->p; k++)
+            spread->along[k] = ny_projector_number(projector, tile->worker, i, k);
         *spread->distance++ = /* ‖φ − μ‖² = ‖φ‖² − 2 φ·μ + ‖μ‖² */
             diagonal[i] + mean_square - (mean ? 2 * projector->roots[i] : 0);
     }

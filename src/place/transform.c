@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "linalg/matrix.h"
+#include "linalg/numbers.h"
 
 bool ny_placer_puts_f64(const struct ny_placer *placer)
 {
@@ -136,10 +136,7 @@ static int make_blank(struct ny_placer *placer)
 
     if (!blank) return NY_EBUDGET;
     for (size_t k = 0; k < p; k++)
-        if (f64)
-            ((double *)blank)[k] = NAN;
-        else
-            ((float *)blank)[k] = NAN;
+        ny_number_set(blank, f64, k, NAN);
     placer->blank = blank;
     return NY_OK;
 }

@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#include "linalg/numbers.h"
+
 /* One worker's: the panel that it is at, its tile, and what that adds to Y. Matrices are f32, or
  * f64 where the product is. */
 struct side {
@@ -50,21 +52,14 @@ static void load_rows(const struct run *run, uint64_t unit, void *out)
 {
     const struct ny_kernel_product *product = run->product;
     size_t rows = ny_pairs_rows(&run->pairs, unit), w = run->w, first = (size_t)unit * NY_UNIT_ROWS;
-    float *narrow = out;
-    double *wide = out;
+    bool f64 = product->precision == NY_PRECISION_F64;
 
     for (size_t i = 0; i < NY_UNIT_ROWS; i++) {
         const double *v = product->V.at + (first + i) * product->V.stride;
         double scale = product->scale && i < rows ? product->scale[first + i] : 1;
 
-        for (size_t k = 0; k < w; k++) {
-            double value = i < rows ? scale * v[k] : 0;
-
-            if (product->precision == NY_PRECISION_F64)
-                wide[i * w + k] = value;
-            else
-                narrow[i * w + k] = (float)value;
-        }
+        for (size_t k = 0; k < w; k++)
+            ny_number_set(out, f64, i * w + k, i < rows ? scale * v[k] : 0);
     }
 }
 
@@ -146,15 +141,13 @@ static void add_rows(const struct run *run, uint64_t at, const void *part, const
 {
     const struct ny_kernel_product *product = run->product;
     size_t rows = ny_pairs_rows(&run->pairs, at), w = run->w, first = (size_t)at * NY_UNIT_ROWS;
-    const float *narrow = part;
-    const double *wide = part;
     bool f64 = product->precision == NY_PRECISION_F64;
 
     for (size_t i = 0; i < rows; i++) {
         double *y = product->Y.at + (first + i) * product->Y.stride, factor = a ? a[i] : 1;
 
         for (size_t k = 0; k < w; k++)
-            y[k] += (f64 ? wide[i * w + k] : (double)narrow[i * w + k]) + factor * term[k];
+            y[k] += ny_number(part, f64, i * w + k) + factor * term[k];
     }
 }
 
