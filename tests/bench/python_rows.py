@@ -91,7 +91,7 @@ def embed_in_c(X, landmarks):
     out = np.empty((len(X), 10), np.float32)
     room = Room(_lib.NUMBERS["float32"], out.ctypes.data)
     options = {"landmarks": landmarks, "components": 10, "seed": 0}
-    with _options.Options(context, _lib.FIT, options) as pointer:
+    with _options.options_for(context, _lib.FIT, options) as pointer:
         return timed(lambda: context.check(_lib.lib.ny_embed(
             context.pointer, C.byref(table), pointer, C.byref(room), None, None)))
 

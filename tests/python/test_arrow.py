@@ -11,7 +11,7 @@ from nystream import _batch, _data
 def read(X, labels=None):
     """Return the rows of X in one array."""
     found = list(_data.batches(X, labels)[1])
-    return np.concatenate([batch.dense(0, batch.rows) for batch in found])
+    return np.concatenate([batch.whole() for batch in found])
 
 
 def numbers(dtype, rows=50):

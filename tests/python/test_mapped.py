@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nystream import _data
-from nystream._sources import give_back
+from nystream._batch import give_back
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 import contextlib
 import ctypes as C
 import math
+import mmap
 import numbers
 import sys
-from typing import Any, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -63,17 +64,20 @@ class Batch(NamedTuple):
     row_names: Optional[Names] = None
     column_names: Optional[Names] = None
 
-    def piece(self, first: int, end: int) -> Any:
-        """Return rows first … end - 1 as an array, or as a CSR matrix where they are sparse."""
+    def whole(self) -> Any:
+        """Return all rows as an array, or as a CSR matrix where they are sparse."""
         if self.indptr is None:
-            return self.values[first:end]
+            return self.values
         return csr_matrix((self.values, self.indices, self.indptr),
-                          shape=(self.rows, self.columns))[first:end]
+                          shape=(self.rows, self.columns))
 
-    def dense(self, first: int, end: int) -> Any:
-        """Return rows first … end - 1 as a dense array."""
-        piece = self.piece(first, end)
-        return piece if self.indptr is None else piece.toarray()
+    def pieces(self) -> Iterator[Any]:
+        """Give all rows, some at a time; pages of a mapped file go back when they were read."""
+        rows = self.whole()
+        for first in range(0, self.rows, SLICE_ROWS):
+            piece = rows[first:first + SLICE_ROWS]
+            yield piece
+            give_back(piece)
 
     def table(self, name: str) -> _lib.CTable:
         """Describe the rows to the library; the batch must live as long as the description."""
@@ -115,6 +119,27 @@ def joined(parts: Sequence[Any], axis: int = 0) -> Any:
     import scipy.sparse
 
     return (scipy.sparse.vstack, scipy.sparse.hstack)[axis](parts, format="csr")
+
+
+def give_back(rows: Any) -> None:
+    """Give pages of a mapped file back to the system, where these rows of it have been read.
+
+    All of the file would count as resident in this process otherwise. They stay in the page cache.
+    A mapping with mode "c" is left as it is, since it may have what no file has.
+    """
+    mapped = rows
+    while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
+        mapped = mapped.base
+    if not isinstance(mapped, np.memmap) or mapped.mode == "c" or not rows.size:
+        return
+    if min(rows.strides) < 0:
+        return
+    file: Any = getattr(mapped, "_mmap")
+    begin = rows.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
+    end = begin + rows.itemsize + sum((n - 1) * step for n, step in zip(rows.shape, rows.strides))
+    begin -= begin % mmap.PAGESIZE
+    with contextlib.suppress(OSError):  # the pages then stay
+        file.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 # ---- results -----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ Rows without names, such as those of an array, are taken as they stand.
 """
 from __future__ import annotations
 
-import os
 from typing import Any, Callable, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import (SLICE_BYTES, TOLD, Batch, Labels, Names, as_labels, is_sparse,
                              make_batch)
 from nystream._errors import DataError, usage_error
-from nystream._sources import CsrGroup, opened
+from nystream._sources import CsrGroup, is_path, opened
 
 ABSENT = -1  # in place of the number of a column that sparse rows lack
 
@@ -99,32 +98,23 @@ class Columns(NamedTuple):
 
 
 def _names_given(X: Any, names: Any) -> List[str]:
-    """Return names for the columns of X; UsageError where it has some, or another number."""
+    """Return names for the columns of X; UsageError where it has some."""
     if _data.column_names(X) is not None:
         raise usage_error("column_names= names the columns of arrays and sparse matrices, but "
                           "X has names of its own; leave it out", "column_names")
-    if isinstance(names, (str, os.PathLike)):
+    if is_path(names):
         raise usage_error("column_names= is a list of names for rows in memory; it is a file "
                           "with one name a line only for rows of a file", "column_names")
-    known = [str(name) for name in names]
-    shape: Tuple[int, ...] = tuple(getattr(X, "shape", ()))
-    if len(shape) == 2:
-        _check_count(known, shape[1])
-    return known
-
-
-def _check_count(names: List[str], columns: int) -> None:
-    """UsageError where names and columns are not as many."""
-    if len(names) != columns:
-        raise usage_error(f"column_names= has {len(names)} names, but X {columns} columns; give "
-                          "one for each", "column_names")
+    return [str(name) for name in names]
 
 
 def _name(found: Iterator[Batch], names: List[str]) -> Iterator[Batch]:
-    """Give columns of batches these names."""
+    """Give columns of batches these names; UsageError where they are not as many."""
     known = Names(names)
     for batch in found:
-        _check_count(names, batch.columns)
+        if len(names) != batch.columns:
+            raise usage_error(f"column_names= has {len(names)} names, but X {batch.columns} "
+                              "columns; give one for each", "column_names")
         yield batch._replace(column_names=known)
 
 
@@ -212,10 +202,10 @@ def _take(found: Iterator[Batch], order: List[int], names: Names) -> Iterator[Ba
     """Give the columns that are listed, in their order and with names, some rows at a time."""
     places = np.array(order)
     beside = int(ABSENT in order)  # a column without values, the last one
+    step = max(1, SLICE_BYTES // (8 * len(order)))
     for batch in found:
-        step = max(1, SLICE_BYTES // (8 * len(order)))
+        rows = batch._replace(columns=batch.columns + beside).whole()
         for first in range(0, batch.rows, step):
             end = min(first + step, batch.rows)
             labels = batch.labels and batch.labels.piece(first, end)
-            piece = batch._replace(columns=batch.columns + beside).piece(first, end)
-            yield make_batch(piece[:, places], labels)._replace(column_names=names)
+            yield make_batch(rows[first:end][:, places], labels)._replace(column_names=names)

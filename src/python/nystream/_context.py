@@ -258,6 +258,11 @@ class Interrupts:
         lib.ny_context_interrupt(self._pointer, 2)
 
 
+def warn(message: str) -> None:
+    """Give a NystreamWarning, shown where this package was called."""
+    warnings.warn(message, NystreamWarning, stacklevel=stack_level())
+
+
 class Context:
     """A context of the library with its budget; made anew in a process that was forked."""
 
@@ -492,8 +497,7 @@ class Context:
             level, message = heard.log.popleft()
             if level == _lib.LOG_WARNING:
                 if self._is_new(message):
-                    warnings.warn(spell_for_caller(message), NystreamWarning,
-                                  stacklevel=stack_level())
+                    warn(spell_for_caller(message))
             else:
                 logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
                            spell_for_caller(message))

@@ -13,10 +13,10 @@ import numpy as np
 from nystream import _batch, _lib
 from nystream._arrow import are_of_columns, arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, Names, as_labels, check_order, check_shape,
-                             check_values, is_sparse, lies_in_rows, make_batch, on_host,
-                             result_array, stored_dtype)
+                             check_values, give_back, is_sparse, lies_in_rows, make_batch,
+                             on_host, result_array, stored_dtype)
 from nystream._errors import usage_error
-from nystream._sources import CsrGroup, dask_blocks, give_back, is_dask, is_sparse_group, opened
+from nystream._sources import CsrGroup, dask_blocks, is_dask, is_sparse_group, opened
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
            "centers_of", "has_labels", "is_cells", "is_sparse", "nearest_centers", "place",
@@ -225,19 +225,9 @@ def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterato
 
 
 def _finite_rows(batch: Batch) -> Any:
-    """Return a mask of the rows without NaN and infinity."""
-    finite = np.ones(batch.rows, bool)
-    if batch.values.dtype.kind != "f":
-        return finite
-    if batch.indptr is not None:
-        bad = np.flatnonzero(~np.isfinite(batch.values))
-        finite[np.searchsorted(batch.indptr, bad, side="right") - 1] = False
-        return finite
-    for first in range(0, batch.rows, SLICE_ROWS):
-        piece = batch.values[first:first + SLICE_ROWS]
-        finite[first:first + SLICE_ROWS] = np.isfinite(piece).all(axis=1)
-        give_back(piece)
-    return finite
+    """Return a mask of the rows without NaN and infinity, of which no multiple is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.concatenate([np.ravel((piece * 0).sum(axis=1) == 0) for piece in batch.pieces()])
 
 
 def place(found: Iterable[Batch], components: int, dtype: Any,
@@ -253,9 +243,9 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
     parts = []
     for batch in found:
         parts.append(result_array((batch.rows, components), dtype))
-        finite = _finite_rows(batch) if nan == "keep" else None
+        finite = _finite_rows(batch) if nan == "keep" and batch.rows else None
         if finite is not None and not finite.all():
-            some = make_batch(batch.piece(0, batch.rows)[finite])
+            some = make_batch(batch.whole()[finite])
             some = some._replace(column_names=batch.column_names)
             parts[-1][finite] = place([some], components, dtype, put)
             parts[-1][~finite] = np.nan

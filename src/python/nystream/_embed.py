@@ -15,7 +15,7 @@ from nystream._batch import stored_dtype
 from nystream._context import Context, ProgressOption
 from nystream._errors import (IN_MEMORY, BudgetError, NystreamError, budget_error, usage_error)
 from nystream._lib import lib
-from nystream._options import Options
+from nystream._options import options_for
 from nystream._sources import CsrGroup, PathLike
 from nystream._view import Part, View
 from nystream.report import Plan
@@ -142,7 +142,7 @@ def plan(X: Union[Tuple[int, int], Any], *, dtype: Any = None,
                           "the rows to a store, and call Store.plan(gamma_grid=True)", "gamma_grid")
     context = Context(memory, threads, None)
     chosen = {**options, "shape": _shape_of(X, dtype)}
-    with Options(context, _lib.FIT | _lib.SELECT | _lib.PLAN, chosen) as pointer:
+    with options_for(context, _lib.FIT | _lib.SELECT | _lib.PLAN, chosen) as pointer:
         return Plan(context.report(lib.ny_plan, context.pointer, None, pointer))
 
 

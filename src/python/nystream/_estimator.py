@@ -11,7 +11,6 @@ import inspect
 import numbers
 import operator
 import os
-import warnings
 from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Type, TypeVar)
 
 import numpy as np
@@ -22,11 +21,11 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from nystream import _data, _lib
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of, listed
-from nystream._context import Context, stack_level
+from nystream._context import Context, warn
 from nystream._embed import (GRAPH_MAPS, Held, as_lent, import_files, lies_in_memory,
                              refused_with_least)
-from nystream._errors import DataError, NystreamWarning, renamed, usage_error
-from nystream._sources import CsrRows, are_imported, give_back, is_dask, opened
+from nystream._errors import DataError, renamed, usage_error
+from nystream._sources import CsrRows, are_imported, is_dask, opened
 from nystream._view import Part, check_prepared_once
 from nystream.report import component_errors, values_prepared
 from nystream.result import Result
@@ -244,14 +243,13 @@ def require_equal(store: Store, X: Any) -> None:
     """ValueError where the rows of a store are not those of X."""
     first = 0
     for batch in _data.batches(X)[1]:
-        for at in range(0, batch.rows, _data.SLICE_ROWS):
-            rows = batch.dense(at, min(at + _data.SLICE_ROWS, batch.rows))
+        for rows in batch.pieces():
+            rows = rows.toarray() if _data.is_sparse(rows) else rows
             there = store[first:first + len(rows)] if store.shape[1] == batch.columns else None
             if there is None or there.dtype != rows.dtype or not np.array_equal(there, rows):
                 raise ValueError(f"{store.path} holds other rows than X; give another store=, or "
                                  "remove it")
             first += len(rows)
-            give_back(rows)
     if first != len(store):
         raise ValueError(f"{store.path} holds {len(store)} rows, but X has {first}; give another "
                          "store=, or remove it")
@@ -404,19 +402,17 @@ class StoreEstimator(RowsEstimator):
         least = options.get("neighbors")
         wanted = getattr(self, "n_neighbors", least)
         if least is not None and least < wanted:
-            warnings.warn(f"n_neighbors={wanted} is more than the {least} other rows there are, "
-                          "and is lowered to that", NystreamWarning, stacklevel=stack_level())
+            warn(f"n_neighbors={wanted} is more than the {least} other rows there are, and is "
+                 "lowered to that")
 
     def _warn_joined(self) -> None:
         """Warn of a graph that was joined: distances between its components are a guess."""
         graph = self.report_["graph"]
         bridges = graph.get("bridges") or 0
         if bridges:
-            warnings.warn(
-                f"the graph of neighbours has {bridges + 1} components, which are joined by "
-                f"bridges, the longest of length {graph['bridge_longest']:.3g}; raise "
-                "n_neighbors= if they belong together, or fit each of them by itself",
-                NystreamWarning, stacklevel=stack_level())
+            warn(f"the graph of neighbours has {bridges + 1} components, which are joined by "
+                 f"bridges, the longest of length {graph['bridge_longest']:.3g}; raise "
+                 "n_neighbors= if they belong together, or fit each of them by itself")
 
     def _make(self, store: Store, options: Dict[str, Any], rows_to: str) -> Result:
         """Return the result of the rows in the store that these options ask for."""

@@ -29,6 +29,7 @@ from nystream._lib import lib
 from nystream._options import search_options
 from nystream._sources import PathLike
 from nystream.model import Model
+from nystream.result import Result
 from nystream.store import Store
 
 
@@ -69,6 +70,15 @@ def stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
            ) -> ContextManager[Store]:
     """Give a store of the rows of X, which is gone at the end."""
     return held_rows(X, Context(memory, threads, progress), tmpdir, **reading)
+
+
+def neighbor_graph(store: Store, neighbors: int, metric: str = "euclidean",
+                   search: Optional[str] = None) -> Result:
+    """Return the graph of neighbours of the rows of a store, whatever components it has."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the graph has", NystreamWarning)
+        return store.graph("neighbors", neighbors=neighbors, metric=metric,
+                           **search_options(search, (len(store), store.shape[1]), metric))
 
 
 def kept_models(adata: Any) -> List[Mapping[str, Any]]:
@@ -259,10 +269,8 @@ def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep
     known = ~np.isnan(rows).any(axis=1)
     count = min(n_neighbors, int(known.sum()))
     has_place = ~np.isnan(places[key]).any(axis=1)
-    with stored(rows[known], **run) as store, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
-        graph = store.graph("neighbors", neighbors=1, **search_options(
-            None, (len(store), store.shape[1]), "euclidean"))
+    with stored(rows[known], **run) as store:
+        graph = neighbor_graph(store, 1)
         lists = graph.kneighbors(places[key][has_place], count)[1]
     found = {}
     for name, (codes, words) in pairs.items():

@@ -1,11 +1,12 @@
 """Options of calls by name, as Python spells them."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -33,8 +34,9 @@ def search_options(search: Optional[str], shape: Tuple[int, int], metric: str) -
     return {"knn": "auto", "recall": RECALL}
 
 
-class Options:
-    """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
+@contextlib.contextmanager
+def options_for(context: Context, groups: int, values: Dict[str, Any]) -> Iterator[C.c_void_p]:
+    """Give the options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
 
     Landmarks may be arrays: landmarks_points of shape (landmarks, columns), and landmarks_file of
     integers, the row numbers, of shape (landmarks,). features may be an array of integers, the
@@ -43,79 +45,62 @@ class Options:
 
     A budget or threads among them are those of the context until the end of the `with` block.
     """
+    with context.lock, contextlib.ExitStack() as end:
+        handle, pointer = context.pointer, C.c_void_p()
+        if values.get("threads") is not None:
+            end.callback(lib.ny_context_set_threads, handle, lib.ny_context_threads(handle))
+        if values.get("memory") is not None:
+            end.callback(lib.ny_context_set_memory, handle, lib.ny_context_memory(handle))
+        context.check(lib.ny_options_new(C.byref(pointer), handle))
+        end.callback(lib.ny_options_free, pointer)
+        for name, value in values.items():
+            if value is not None:
+                _set(context, pointer, groups, name, value, end)
+        yield pointer
 
-    def __init__(self, context: Context, groups: int, values: Dict[str, Any]) -> None:
-        self._context, self._groups = context, groups
-        self._values = {name.replace("_", "-"): value for name, value in values.items()
-                        if value is not None}
-        self._pointer = C.c_void_p()
-        self._folder: Optional["tempfile.TemporaryDirectory[str]"] = None
 
-    def __enter__(self) -> C.c_void_p:
-        context = self._context
-        context.lock.acquire()
-        try:
-            pointer = context.pointer
-            self._before = lib.ny_context_memory(pointer), lib.ny_context_threads(pointer)
-            context.check(lib.ny_options_new(C.byref(self._pointer), pointer))
-            for name, value in self._values.items():
-                self._set(name, value)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self._pointer
+def _set(context: Context, pointer: C.c_void_p, groups: int, spelled: str, value: Any,
+         end: contextlib.ExitStack) -> None:
+    """Set an option; a file that its value is written to is there until the end."""
+    name = spelled.replace("_", "-")
+    option, spelled = _lib.OPTIONS.get(name), name.replace("-", "_")
+    if option is None:
+        value = ""  # the library refuses the name
+    elif not option.groups & (groups | _lib.COMMON | _lib.THREADS):
+        raise usage_error(f"{spelled}= is an option of another call", spelled)
+    is_file = isinstance(value, (str, os.PathLike))
+    if name in TABLES and not is_file:
+        batch = make_batch(_data.unwrap(TABLES[name](value)))
+        table = batch.table(spelled)
+        context.check(lib.ny_options_set_table(pointer, name.encode(), C.byref(table)))
+        return
+    if name == "model" and hasattr(value, "to_bytes"):
+        content, value = value.to_bytes(), _file(end, "model.nym")
+        value.write_bytes(content)
+    if name == "edges" and not is_file:
+        value = _write_edges(value, _file(end, "edges.npz"))
+    if getattr(value, "shape", ()):
+        raise usage_error(f"{spelled}= is a word or a number, not {type(value).__name__} of "
+                          f"shape {value.shape}", spelled)
+    text = spell_limit(value) if name == "memory" else spell_value(value)
+    context.check(lib.ny_options_set(pointer, name.encode(), text.encode()))
 
-    def __exit__(self, *_error: object) -> None:
-        context = self._context
-        lib.ny_options_free(self._pointer)
-        if self._folder is not None:
-            self._folder.cleanup()
-        if "memory" in self._values:
-            lib.ny_context_set_memory(context.pointer, self._before[0])
-        if "threads" in self._values:
-            lib.ny_context_set_threads(context.pointer, self._before[1])
-        context.lock.release()
 
-    def _set(self, name: str, value: Any) -> None:
-        option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
-        spelled = name.replace("-", "_")
-        if option is None:
-            value = ""  # the library refuses the name
-        elif option and not option.groups & (self._groups | always):
-            raise usage_error(f"{spelled}= is an option of another call", spelled)
-        if name in TABLES and not isinstance(value, (str, os.PathLike)):
-            batch = make_batch(_data.unwrap(TABLES[name](value)))
-            table = batch.table(spelled)
-            self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
-                                                         C.byref(table)))
-            return
-        if name == "model" and hasattr(value, "to_bytes"):
-            content, value = value.to_bytes(), self._file("model.nym")
-            value.write_bytes(content)
-        if name == "edges" and not isinstance(value, (str, os.PathLike)):
-            value = self._write_edges(value)
-        if getattr(value, "shape", ()):
-            raise usage_error(f"{spelled}= is a word or a number, not {type(value).__name__} of "
-                              f"shape {value.shape}", spelled)
-        text = spell_limit(value) if name == "memory" else spell_value(value)
-        self._context.check(lib.ny_options_set(self._pointer, name.encode(), text.encode()))
+def _file(end: contextlib.ExitStack, name: str) -> Path:
+    """Return a file of this name, which is there until the end."""
+    return Path(end.enter_context(tempfile.TemporaryDirectory(prefix=".nystream-")), name)
 
-    def _file(self, name: str) -> Path:
-        """Return a file of this name, which is there until the end of the call."""
-        self._folder = tempfile.TemporaryDirectory(prefix=".nystream-")
-        return Path(self._folder.name, name)
 
-    def _write_edges(self, matrix: Any) -> "os.PathLike[str]":
-        """Write the matrix of a graph to a temporary file; ValueError where it is none."""
-        from scipy.sparse import issparse, save_npz
+def _write_edges(matrix: Any, file: Path) -> Path:
+    """Write the matrix of a graph; ValueError where it is none."""
+    from scipy.sparse import issparse, save_npz
 
-        if not issparse(matrix):
-            raise ValueError(f"edges= is a file or a matrix of scipy.sparse, not "
-                             f"{type(matrix).__name__}")
-        rows = matrix.tocsr() if matrix.format != "coo" else _rows_of(matrix)
-        file = self._file("edges.npz")
-        save_npz(file, rows, compressed=False)
-        return file
+    if not issparse(matrix):
+        raise ValueError(f"edges= is a file or a matrix of scipy.sparse, not "
+                         f"{type(matrix).__name__}")
+    rows = matrix.tocsr() if matrix.format != "coo" else _rows_of(matrix)
+    save_npz(file, rows, compressed=False)
+    return file
 
 
 def _rows_of(matrix: Any) -> Any:

@@ -1,11 +1,9 @@
 """Rows that are not in memory as one array: files by their names, sparse groups, .h5ad, Dask."""
 from __future__ import annotations
 
-import contextlib
 import ctypes as C
 import glob
 import importlib.util
-import mmap
 import os
 from functools import cached_property
 from pathlib import Path
@@ -152,27 +150,6 @@ def is_for_library(name: Any) -> bool:
     X = np.load(name, mmap_mode="r")
     return bool(X.ndim == 2 and X.flags.c_contiguous
                 and _batch.stored_dtype(X.dtype) == X.dtype)
-
-
-def give_back(rows: Any) -> None:
-    """Give pages of a mapped file back to the system, where these rows of it have been read.
-
-    All of the file would count as resident in this process otherwise. They stay in the page cache.
-    A mapping with mode "c" is left as it is, since it may have what no file has.
-    """
-    mapped = rows
-    while isinstance(mapped, np.ndarray) and not isinstance(mapped, np.memmap):
-        mapped = mapped.base
-    if not isinstance(mapped, np.memmap) or mapped.mode == "c" or not rows.size:
-        return
-    if min(rows.strides) < 0:
-        return
-    file: Any = getattr(mapped, "_mmap")
-    begin = rows.ctypes.data - np.frombuffer(file, np.uint8).ctypes.data
-    end = begin + rows.itemsize + sum((n - 1) * step for n, step in zip(rows.shape, rows.strides))
-    begin -= begin % mmap.PAGESIZE
-    with contextlib.suppress(OSError):  # the pages then stay
-        file.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
 # ---- .h5ad -------------------------------------------------------------------------------------

@@ -60,7 +60,6 @@ from nystream._estimator import (FLOATS, KERNEL, LANDMARKS, NEIGHBORS, PARAMETER
                                  StoreEstimator, affinity_options, as_float, has_rows,
                                  kernel_options, landmark_options, most_landmarks,
                                  refuse_landmarks, takes)
-from nystream._sources import give_back
 from nystream._view import Part
 from nystream.result import Result
 from nystream.store import Store
@@ -234,22 +233,19 @@ def column_variances(X: Any, columns: int) -> Any:
     count, origin = 0, np.zeros(columns)
     sums, squares = np.zeros(columns), np.zeros(columns)
     for batch in _data.batches(X)[1]:
-        if batch.indptr is not None:
-            values = batch.values.astype(np.float64)
-            sums += np.bincount(batch.indices, values, columns)
-            squares += np.bincount(batch.indices, values ** 2, columns)
-            count += batch.rows
-            continue
-        for first in range(0, batch.rows, _data.SLICE_ROWS):
-            piece = batch.values[first:first + _data.SLICE_ROWS]
+        for piece in batch.pieces():
+            count += piece.shape[0]
+            if _data.is_sparse(piece):
+                values = piece.data.astype(np.float64)
+                sums += np.bincount(piece.indices, values, columns)
+                squares += np.bincount(piece.indices, values ** 2, columns)
+                continue
             rows = piece.astype(np.float64)
-            give_back(piece)
-            if count == 0:
+            if count == len(rows):
                 origin = rows.mean(axis=0)
             rows -= origin
             sums += rows.sum(axis=0)
             squares += np.einsum("ij,ij->j", rows, rows)
-            count += len(rows)
     return squares / count - (sums / count) ** 2
 
 

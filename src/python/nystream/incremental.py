@@ -1,7 +1,6 @@
 """Kernel PCA of rows that come in batches, for scikit-learn: sums that grow, solved when asked."""
 from __future__ import annotations
 
-import warnings
 from typing import Any, Dict, Iterator, Optional
 
 import numpy as np
@@ -10,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
 from nystream._columns import Columns
-from nystream._context import stack_level
+from nystream._context import warn
 from nystream._embed import held_rows
-from nystream._errors import NystreamWarning, renamed, usage_error
+from nystream._errors import renamed, usage_error
 from nystream._estimator import (KERNEL, LANDMARKS, RUN, RowsEstimator, count_threads, has_width,
                                  kernel_options, most_landmarks, takes)
 from nystream._sources import ENTRY_BYTES, with_length
@@ -111,9 +110,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         else:
             first = size
             if size < wanted:
-                warnings.warn(f"batch_size={size} is less than n_landmarks={wanted}, which are "
-                              "chosen in the first batch: there are no more landmarks than it has "
-                              "rows", NystreamWarning, stacklevel=stack_level())
+                warn(f"batch_size={size} is less than n_landmarks={wanted}, which are chosen in "
+                     "the first batch: there are no more landmarks than it has rows")
         starts = [0, *range(min(first, n), n, size)]
         for at, end in zip(starts, [*starts[1:], n]):
             yield rows[at:end]

@@ -15,7 +15,7 @@ from nystream import _data, _lib
 from nystream._batch import Batch, matrix_of_lists
 from nystream._errors import renamed
 from nystream._lib import lib
-from nystream._options import Options
+from nystream._options import options_for
 from nystream._sources import PathLike
 from nystream._view import Part, View, check_prepared_once
 from nystream.report import (COMPONENT_ERRORS, TRACE_ERROR, Page, Picture, Report, show_result,
@@ -180,7 +180,7 @@ class Result:
             purity, accuracy, nmi, ari. The clusters are kept (see clusters), and their figures in
             `report["clustering"]`; all others are kept nowhere.
         """
-        with Options(self.store._context, _lib.EVALUATE, options) as pointer:
+        with options_for(self.store._context, _lib.EVALUATE, options) as pointer:
             report = self._report(lib.ny_evaluate, pointer)
         self._look_again()
         return report
@@ -231,7 +231,7 @@ class Result:
 
     def transform_file(self, input: PathLike, output: PathLike, **options: Any) -> None:
         """Place the rows of a file, and write them to a .npy or .csv file, in one pass."""
-        with Options(self.store._context, _lib.READ, options) as pointer:
+        with options_for(self.store._context, _lib.READ, options) as pointer:
             self._run(lib.ny_transform, os.fsencode(input), os.fsencode(output), pointer)
 
     def export(self, part: PathLike = "embedding", output: Optional[PathLike] = None,
@@ -271,7 +271,7 @@ class Result:
             axes=(1, 2), color="label", size="800x600", … as `nystream help plot --all` has them
         """
         with tempfile.TemporaryDirectory() as folder, \
-                Options(self.store._context, _lib.PLOT, options) as pointer:
+                options_for(self.store._context, _lib.PLOT, options) as pointer:
             file = Path(folder, "picture.png") if output is None else Path(output)
             self._run(lib.ny_plot, os.fsencode(file), pointer)
             return Picture(file.read_bytes(), file.suffix, None if output is None else file)
@@ -281,7 +281,7 @@ class Result:
         names = (C.c_char_p * 1)(self.name.encode())
         context = self.store._context
         with tempfile.TemporaryDirectory() as folder, \
-                Options(context, _lib.REPORT, options) as pointer:
+                options_for(context, _lib.REPORT, options) as pointer:
             file = Path(folder, "page.html") if output is None else Path(output)
             context.run(lib.ny_write_report, context.pointer, self.store._path, names, 1,
                         os.fsencode(file), pointer)
@@ -317,7 +317,7 @@ class Result:
             There is no path.
         """
         options = {"from": start, "to": end}
-        with Options(self.store._context, _lib.PATH, options) as pointer:
+        with options_for(self.store._context, _lib.PATH, options) as pointer:
             report = self._report(lib.ny_path, pointer)
         return np.array(report["rows"]), np.array(report["lengths"], float)
 

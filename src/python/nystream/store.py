@@ -9,7 +9,7 @@ import operator
 import os
 import weakref
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, ContextManager, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from nystream._columns import Columns, take_known, take_labels
 from nystream._context import Context, ProgressOption
 from nystream._errors import FileError, NystreamError, StoreError, UsageError, renamed
 from nystream._lib import lib
-from nystream._options import Options, are_of_files, features_of
+from nystream._options import are_of_files, features_of, options_for
 from nystream._sources import (PathLike, are_files, is_for_library, is_path, is_read_here,
                                opened)
 from nystream._view import Part, View
@@ -270,13 +270,13 @@ class Store:
         known = [each["label_column"] for each in imports or [] if each["label_column"]]
         return known[-1] if known else None
 
-    def _reading(self, options: Dict[str, Any]) -> Options:
+    def _reading(self, options: Dict[str, Any]) -> ContextManager[C.c_void_p]:
         """Return the options of an import, which takes the budget that open() was given.
 
         It takes at most 256 MB if there was none, as it rarely has a use for more.
         """
         groups = _lib.IMPORT | (_lib.EMBED if self._is_held else 0)
-        return Options(self._context, groups, {"memory": self._context.memory, **options})
+        return options_for(self._context, groups, {"memory": self._context.memory, **options})
 
     def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
         """Append batch by batch; what fails leaves the store as it was."""
@@ -359,10 +359,10 @@ class Store:
         options = self._with_features(options)
         grid = options.pop("gamma_grid", None)
         if grid is None or grid is False:
-            with Options(self._context, FITTING, options) as pointer:
+            with options_for(self._context, FITTING, options) as pointer:
                 return Plan(self._report(lib.ny_plan, pointer))
         options["gamma_grid"] = "auto" if grid is True else grid
-        with Options(self._context, FITTING | _lib.PLAN, options) as pointer:
+        with options_for(self._context, FITTING | _lib.PLAN, options) as pointer:
             return self._report(lib.ny_gamma_grid, pointer)
 
     def fit(self, name: str, **options: Any) -> Result:
@@ -428,7 +428,7 @@ class Store:
         if points is not None:
             columns = self._columns()._replace(what="landmarks_points")
             options = {**options, "landmarks_points": columns.select(points)}
-        with Options(self._context, groups, options) as pointer:
+        with options_for(self._context, groups, options) as pointer:
             self._report(function, spell_name(name), pointer, *room)
         for result in list(self._seen):
             if result.name == name:

@@ -14,7 +14,7 @@ from nystream._columns import Columns, columns_of
 from nystream._context import Context, ProgressOption, column_names, free_with
 from nystream._errors import DataError, renamed
 from nystream._lib import lib
-from nystream._options import Options
+from nystream._options import options_for
 from nystream._sources import PathLike, is_path, opened
 from nystream.model import Model
 from nystream.report import Report
@@ -74,7 +74,7 @@ class Sums:
             return landmarks
         self._columns = columns_of(landmarks, "the table of landmarks")
         batch = make_batch(_data.unwrap(landmarks))
-        rows = self._convert(batch.piece(0, batch.rows))
+        rows = self._convert(batch.whole())
         self._dtype = self._dtype or rows.dtype
         return rows.astype(self._dtype)
 
@@ -87,7 +87,7 @@ class Sums:
         elif not self._options:
             context.call(lib.ny_sums_new, C.byref(pointer), context.pointer, None)
         else:
-            with renamed(PARAMETERS), Options(context, GROUPS, self._options) as options:
+            with renamed(PARAMETERS), options_for(context, GROUPS, self._options) as options:
                 context.call(lib.ny_sums_new, C.byref(pointer), context.pointer, options)
         if self._release is not None:
             self._release()  # frees the sums that these take the place of
@@ -246,10 +246,10 @@ class Sums:
             entry = (self._dtype or batch.values.dtype).itemsize
             held = batch.values.size * entry
             held += 0 if batch.indices is None else batch.indices.nbytes
-            step = max(1, BATCH_BYTES * batch.rows // max(1, held))
+            step, rows = max(1, BATCH_BYTES * batch.rows // max(1, held)), batch.whole()
             for at in range(0, batch.rows, step):
                 end = min(at + step, batch.rows)
-                kept.append(self._convert(batch.piece(at, end)))
+                kept.append(self._convert(rows[at:end]))
                 size += held * (end - at) // batch.rows
                 if size >= BATCH_BYTES or end < batch.rows:
                     yield make_batch(joined(kept))

@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from typing import (Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union,
                     cast)
 
@@ -45,13 +44,14 @@ import numpy as np
 
 from nystream import _data
 from nystream._columns import listed
-from nystream._context import stack_level
+from nystream._context import warn
 from nystream._data import centers_of
-from nystream._errors import NystreamWarning, renamed, usage_error
+from nystream._errors import renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._ingest import (Genes, Source, as_array, as_clustered, check_current, check_is_cells,
-                              checksum_of, keep_model, labels_of, model_of, names_of, place, stored)
-from nystream._options import features_of, search_options
+                              checksum_of, keep_model, labels_of, model_of, names_of,
+                              neighbor_graph, place, stored)
+from nystream._options import features_of
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
 
@@ -111,9 +111,8 @@ def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: 
         raise usage_error(f"{name}= prepares X, but the rows here are those of {key}; give "
                           f"use_rep='X', or {name}= where {key} is made", name)
     if key not in adata.obsm and use_rep is None:
-        warnings.warn(f"X has {adata.n_vars} columns, and there is no X_pca: principal components "
-                      "are computed first; use_rep='X' takes X itself", NystreamWarning,
-                      stacklevel=stack_level())
+        warn(f"X has {adata.n_vars} columns, and there is no X_pca: principal components are "
+             "computed first; use_rep='X' takes X itself")
         pca(adata, min(n_pcs or 50, adata.n_obs - 1), **prepared, **run)
     if key not in adata.obsm:
         raise ValueError(f"use_rep={key!r} is not 'X', and not in adata.obsm, which has "
@@ -343,13 +342,10 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
                          "own")
     if n_neighbors > adata.n_obs:
         n_neighbors = 1 + adata.n_obs // 2
-        warnings.warn(f"n_neighbors is more than there are rows, and is lowered to {n_neighbors}",
-                      NystreamWarning, stacklevel=stack_level())
+        warn(f"n_neighbors is more than there are rows, and is lowered to {n_neighbors}")
     rows = _choose_rows(adata, use_rep, n_pcs, run).values
-    with stored(rows, **run) as store, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
-        graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric,
-                            **search_options(search, (len(store), store.shape[1]), metric))
+    with stored(rows, **run) as store:
+        graph = neighbor_graph(store, n_neighbors - 1, metric, search)
         lists, distances = graph.neighbors[:].astype(np.int32), graph.distances[:]
     prefix = "" if key_added is None else f"{key_added}_"
     adata.obsp[f"{prefix}distances"] = lists_as_csr(lists, distances)
