@@ -25,10 +25,8 @@ landmarks() {
 
 @test "landmarks are added until all components are right, and no more than a third too many" {
     rows
-    local m
     ny fit s exact --approx exact --components 4 --gamma 0.5 -q
-    ny -0 fit s a --accuracy 2% --components 4 --gamma 0.5
-    says "landmarks: components are right to"
+    answers 0 "landmarks: components are right to" fit s a --accuracy 2% --components 4 --gamma 0.5
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
     ny export s a --part errors -o errors.csv -q
     awk -F, -v e="$(worst a)" '$1 > most {most = $1} !($2 > 0 && $3 > $1) {bad = 1}
@@ -44,8 +42,7 @@ landmarks() {
 @test "0.02 is 2%, another share is another fit, and a fit that is done is done" {
     rows
     ny -0 fit s a --accuracy 2% --components 2 --gamma 0.5 -q
-    ny -0 fit s a --accuracy 0.02 --components 2 --gamma 0.5
-    says "done already"
+    answers 0 "done already" fit s a --accuracy 0.02 --components 2 --gamma 0.5
     ny -2 fit s a --accuracy 3% --components 2 --gamma 0.5
     ny -2 fit s b --accuracy 200% --gamma 0.5
     ny -2 fit s b --accuracy 2% --tolerance 0.1 --select greedy
@@ -87,8 +84,7 @@ landmarks() {
     ny -0 plan s "${options[@]}" --json
     m=$(field "$output" landmarks)
     [ "$(grep -c '"accuracy":' <<<"$output")" -eq 4 ]
-    ny plan s "${options[@]}"
-    prints "0.5 %: about $m landmarks"
+    shows "0.5 %: about $m landmarks" plan s "${options[@]}"
     prints "exact: "
     ny -0 fit s a "${options[@]}"
     [[ $stderr != *"; next, "* ]]
@@ -116,18 +112,15 @@ landmarks() {
     table 3000 12 | awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i *= 2; print}' |
         nystream import s - --format csv --append -q
     ny -0 fit s a --update frozen -q
-    ny -0 fit s a --update full
-    says "; next, "
+    answers 0 "; next, " fit s a --update full
     [ "$(landmarks a)" -gt "$before" ]
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
     ny -0 fit s a --update full
-    ny -0 fit s a "${options[@]}"
-    says "done already"
+    answers 0 "done already" fit s a "${options[@]}"
 }
 
 # bats test_tags=slow
 @test "many rows in shards have no sample: all attempts are at all of them" {
-    local shard
     for shard in 0 1; do
         table 17408 6 $shard | nystream import big --shard $shard/2 - --format csv -q
     done
@@ -153,8 +146,7 @@ landmarks() {
     error=$(field "$(nystream info s b --json)" trace_error)
     awk -v e="$error" 'BEGIN {exit !(e > 0.05)}'
     ny -2 fit s c --trace-error 5% --accuracy 1%
-    ny plan s --trace-error 5% --gamma 0.2
-    prints "5 %: about"
+    shows "5 %: about" plan s --trace-error 5% --gamma 0.2
 }
 
 @test "a model's file tells how right its components are, and rows that it places tell it, too" {
@@ -181,11 +173,9 @@ landmarks() {
     # So are the errors after an update that leaves the model as it is; a full one measures anew.
     table 100 12 3 | nystream import s - --format csv --append -q
     ny fit s a --update frozen -q
-    ny info s a
-    prints "of the rows that the model was fitted on"
+    shows "of the rows that the model was fitted on" info s a
     ny fit s a --update full -q
-    ny info s a
-    prints "components 1-4 are right to"
+    shows "components 1-4 are right to" info s a
     [[ $output != *"was fitted on"* ]]
     cp s/points/data.mdb no.nym
     ny -5 info no.nym

@@ -92,7 +92,6 @@ at_least() {
 }
 
 @test "ten times the rows take no more than what is written at once, an eighth of the budget" {
-    local least few
     at_least rows --select uniform --landmarks 300 --components 8
     few=$least
     at_least more --select uniform --landmarks 300 --components 8
@@ -131,8 +130,7 @@ at_least() {
 
 # bats file_tags=
 @test "embed names the budget that works where there is no room to import" {
-    ny -8 embed "$files/few.npy" -o e.npy --memory 10M
-    says "this fit needs "
+    answers 8 "this fit needs " embed "$files/few.npy" -o e.npy --memory 10M
     least=$(sed -n 's/.*give --memory \([0-9]*M\).*/\1/p' <<<"$stderr")
     ny -0 embed "$files/few.npy" -o e.npy --memory "$least" -q
 }
@@ -144,8 +142,7 @@ at_least() {
     nystream fit s.nys map --landmarks 1500 -q
     nystream export s.nys map --part model -o m.nym -q
     for place in "s.nys map" m.nym; do
-        ny -8 transform $place --input x.npy -o y.npy --memory 36M
-        says "this transform needs "
+        answers 8 "this transform needs " transform $place --input x.npy -o y.npy --memory 36M
         least=$(sed -n 's/.*give --memory \([0-9]*M\).*/\1/p' <<<"$stderr")
         ny -0 transform $place --input x.npy -o y.npy --memory "$least"
     done

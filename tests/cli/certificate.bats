@@ -73,8 +73,7 @@ near() {
 @test "what fewer pairs or a hull leave out of K is not put down to rounding" {
     store s 300 6
     for options in "--rank 3" "--inner randomized" "--affine --landmarks 6 --select rpcholesky"; do
-        ny -0 fit s a --map pca $options --restart
-        says "what the landmarks leave out of K"
+        answers 0 "what the landmarks leave out of K" fit s a --map pca $options --restart
         [[ $stderr != *"above rounding"* ]]
     done
 }
@@ -88,7 +87,6 @@ near() {
 }
 
 @test "components whose eigenvalues the errors do not tell apart are named, and no others" {
-    local stretch
     for stretch in 1 2; do # a square of points, and a rectangle
         awk -v s=$stretch 'BEGIN {for (i = 0; i < 3600; i++) print s * (i % 60) / 60 "," int(i / 60) / 60}' |
             nystream import s$stretch - --format csv -q

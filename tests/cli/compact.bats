@@ -21,8 +21,7 @@ bytes() { du -sb s | cut -f1; }
 @test "compact gives back what a removed result held; all else has the same bytes" {
     less_store
     held=$(bytes)
-    ny -0 compact s
-    prints ", was "
+    shows ", was " compact s
     grep compact s/locks/points.lock
     [ "$(bytes)" -lt $((held - 7000000)) ]
     [ ! -e s/results.small ]
@@ -30,8 +29,7 @@ bytes() { du -sb s | cut -f1; }
     writes before.npy "s small"
     ny -0 compact s --json
     [ "$(field "$output" bytes)" = "$(field "$output" bytes_before)" ]
-    ny compact s
-    prints "nothing to reclaim"
+    shows "nothing to reclaim" compact s
 }
 
 @test "a store that was compacted takes new rows and new results" {

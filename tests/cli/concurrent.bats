@@ -249,7 +249,6 @@ finish_transform() { # STATUS
 }
 
 @test "no path goes through two graphs of one name" {
-    local pid
     awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt
     nystream graph e g --edges line.txt -q
     nystream path e g --from 0 --to 600000 >path.txt 2>err &

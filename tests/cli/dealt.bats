@@ -32,8 +32,7 @@ holds() {
 }
 
 @test "rows of one file or of several are dealt out, cut at multiples of 2,048" {
-    ny -0 import big all.npy --labels labels.txt --shards 4
-    says "10,500 rows of 12 columns imported"
+    answers 0 "10,500 rows of 12 columns imported" import big all.npy --labels labels.txt --shards 4
     holds big
     writes labels.npy "big --part labels"
     ny info big
@@ -147,8 +146,7 @@ holds() {
     cp -r s again
     ny -0 import s large.npy
     touch large.npy # as large as before, of the same name
-    ny -0 import again large.npy
-    says "it starts over"
+    answers 0 "it starts over" import again large.npy
     [[ $stderr != *"it resumes after"* ]]
 }
 
@@ -167,8 +165,7 @@ holds() {
     [ "$(field "$(<json)" dropped)" = "$(field "$(nystream info left --json)" dropped)" ]
     for part in 0 1 2 3 4 5; do head -n 700 all.csv >part.$part.csv; done
     nystream import even part.?.csv --shards 3 -q
-    ny info even
-    prints "- shard 1             rows 1400 to 2799"
+    shows "- shard 1             rows 1400 to 2799" info even
 }
 
 @test "what cannot be dealt out is refused, with what to do" {

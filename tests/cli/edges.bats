@@ -62,16 +62,14 @@ refused() {
 
 @test "loops are left out, repeats count once, one direction means both; all are told" {
     printf '0 1 3\n1 0 2\n0 1 1.5\n2 2 7\n1 2 0\n3 1 4\n' >a.txt
-    ny -0 graph g.nys l --edges a.txt --nodes 6
-    says "edges left out: 1 from a node to itself"
+    answers 0 "edges left out: 1 from a node to itself" graph g.nys l --edges a.txt --nodes 6
     says "edges that are repeated: 1; the shortest counts"
     says "the graph has 3 components; the largest holds 66.67 % of the nodes"
     ny info g.nys l --json
     fields entries=6 self_loops=1 repeats=1 edges=3 isolated=2 components=3 largest=4 n=6 edge_values=lengths
     nystream export g.nys l --part graph -o - | cmp - <(printf '0 1 1.5\n1 2 0\n1 3 4\n')
     # affinities of one direction add up, the mean of both counts, and 0 is no edge
-    ny -0 graph g.nys a --edges a.txt --edge-weights affinity
-    says "1 of affinity 0"
+    answers 0 "1 of affinity 0" graph g.nys a --edges a.txt --edge-weights affinity
     says "edges that are repeated: 1; their affinities are added"
     has "g.nys a" zero_affinities=1
     nystream export g.nys a --part graph -o - | cmp - <(printf '0 1 3.25\n1 3 4\n')
@@ -79,10 +77,8 @@ refused() {
 
 @test "paths, components and maps of a graph without points" {
     grid >a.txt
-    ny -0 graph g.nys g --edges a.txt
-    says "1,150"
-    ny -0 path g.nys g --from 0 --to 2
-    prints "$(printf '1\t1')"
+    answers 0 "1,150" graph g.nys g --edges a.txt
+    shows "$(printf '1\t1')" path g.nys g --from 0 --to 2
     ny -0 fit g.nys iso --map isomap --graph g --landmarks 60 --json
     [ "$(field "$output" embedded)" = 600 ]
     # It has no neighbours that were looked for, as which no others are told.
@@ -96,8 +92,7 @@ refused() {
         ny -2 export g.nys iso --part $part -o o.npy
     done
     ny -0 info g.nys
-    ny -0 eval g.nys iso
-    prints "the edges of its graph came from a file"
+    shows "the edges of its graph came from a file" eval g.nys iso
     ny -0 plot g.nys iso -o p.svg
     ny -0 report g.nys iso g -o r.html --path 0,599
     ny -0 verify g.nys

@@ -30,8 +30,7 @@ path_of_30() {
     seq 0 29 | cmp - <(shown "p.nys e --part rows")
     ny -0 fit p.nys again --map eigenmaps --graph g --components 3
     says "residuals |Lu - lambda u| of at most"
-    ny info p.nys e
-    prints "edge weights"
+    shows "edge weights" info p.nys e
 }
 
 @test "a fit makes its own graph; weights of 1" {
@@ -54,8 +53,7 @@ path_of_30() {
     ny -2 fit p.nys e --map eigenmaps --graph g --time 2
     usage "--components 30 needs more rows than 30" fit p.nys e --map eigenmaps --graph g --components 30
     ny -0 fit p.nys e --map eigenmaps --graph g --components 29 -q
-    ny -7 fit p.nys f --map eigenmaps --graph g --gamma 1e6
-    says "row 0, the first of 30 such rows"
+    answers 7 "row 0, the first of 30 such rows" fit p.nys f --map eigenmaps --graph g --gamma 1e6
     ny -2 info p.nys f
 }
 
@@ -109,8 +107,7 @@ path_of_30() {
     nystream export p.nys w -o y.csv
     awk -F, '/nan/ { exit 1 } { c = cos((NR - 1) * 3.14159265358979 / 29); d = $1 ^ 2 - 2 * (c * cos(3.14159265358979 / 29)) ^ 2
         if (d * d > 1e-10) exit 1 }' y.csv
-    ny -0 transform p.nys w --input p.csv -o t.csv
-    says "3 new rows are so far from all rows of 'w'"
+    answers 0 "3 new rows are so far from all rows of 'w'" transform p.nys w --input p.csv -o t.csv
     head -30 t.csv | cmp - y.csv
     nystream fit p.nys own --map diffusion --neighbors 2 --max-distance 1 --normalize asymmetric \
         --components 3 -q

@@ -34,8 +34,7 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
     nystream import s t.csv --label-column 9 -q
     nystream fit s p --map pca --components 8 -q
     for seed in 0 1 2 3; do
-        ny eval s p --measures nmi --seed $seed
-        prints "nmi                     1"
+        shows "nmi                     1" eval s p --measures nmi --seed $seed
     done
 }
 
@@ -218,8 +217,7 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
     awk 'BEGIN {for (i = 0; i < 60; i++) print i % 2 * 1000 + (i % 4 > 1) "," i % 2}' >two.csv
     nystream import two.nys two.csv -q
     nystream fit two.nys f --map pca --approx exact --components 1 -q 2>/dev/null
-    ny -0 eval two.nys f --clusters 2 --measures clusters
-    prints "variance between        0.999999"
+    shows "variance between        0.999999" eval two.nys f --clusters 2 --measures clusters
     grep -qE '^silhouette +0\.99948 ± ' <<<"$output"
     ny eval two.nys f --clusters 2 --clusters-to 3 --measures clusters
     prints "silhouettes of f by clusters: 2 0.99948, 3 "
@@ -227,8 +225,7 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 
 @test "numbers of clusters are tried, and those of the largest silhouette kept" {
     groups
-    ny -0 eval g.nys f --measures clusters --clusters-to 6
-    prints "clusters                3"
+    shows "clusters                3" eval g.nys f --measures clusters --clusters-to 6
     tried=$(grep '^silhouettes of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
     [ "$(wc -l <<<"$tried")" -eq 5 ]
     # Each is that of the number alone, and the rest of the table that of the best.
@@ -322,8 +319,7 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 
 @test "sizes of clusters are told" {
     groups
-    ny -0 eval g.nys f --measures clusters
-    prints "cluster sizes           40, 40, 40"
+    shows "cluster sizes           40, 40, 40" eval g.nys f --measures clusters
     { table 397 2; printf '90,90\n90,91\n91,90\n'; } >far.csv
     nystream import far.nys far.csv -q
     nystream fit far.nys f --map pca -q
@@ -391,13 +387,11 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
     for i in $(seq 200); do echo 3; done >one.txt
     nystream import one.nys s.csv --labels one.txt -q
     nystream fit one.nys f -q
-    ny -0 eval one.nys f
-    prints "all labels are equal: there is one class"
+    shows "all labels are equal: there is one class" eval one.nys f
     table 5000 1 >many.csv
     nystream import many.nys many.csv --labels many.csv -q
     nystream fit many.nys f --landmarks 20 -q
-    ny -0 eval many.nys f
-    prints "more than 4,096 different labels"
+    shows "more than 4,096 different labels" eval many.nys f
 }
 
 @test "several results side by side" {
@@ -455,11 +449,9 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
     done
     # made again on another scale, it tells nothing of the points that the map was made of
     nystream graph c.nys g --neighbors 5 --scale standard --restart -q
-    ny -0 eval c.nys given
-    prints "the graph that it was made from is gone or was replaced"
+    shows "the graph that it was made from is gone or was replaced" eval c.nys given
     nystream rm c.nys g
-    ny -0 eval c.nys given
-    prints "the graph that it was made from is gone"
+    shows "the graph that it was made from is gone" eval c.nys given
 }
 
 @test "reconstructions, exact where all rows are in the sample" {
@@ -488,8 +480,7 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
     nystream fit t.nys f -q
     ny -0 eval t.nys f --json
     fields relative_accuracy=1.0 purity_sd=0.0 trustworthiness=null
-    ny -0 eval t.nys f
-    prints "no kNN error: 3 rows with a label are too few for 1 neighbours"
+    shows "no kNN error: 3 rows with a label are too few for 1 neighbours" eval t.nys f
     [[ $output == *"no trustworthiness"*": 5 neighbours are half of 3 rows or more"* ]]
 }
 
@@ -583,8 +574,7 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
     awk 'BEGIN { for (i = 0; i < 60; i++) print i % 3 == 0 ? "5,1" : i % 3 == 1 ? "-5,1" : "0,-9" }' >three.csv
     nystream import three three.csv -q
     nystream fit three m --map pca --components 2 -q
-    ny eval three m --clusters 5
-    prints "cluster sizes           20, 20, 20, 0, 0"
+    shows "cluster sizes           20, 20, 20, 0, 0" eval three m --clusters 5
     printf '0,-2.3\n5,2\n-5,2\n0,-8\n' >new.csv # the first is the mean of all
     nystream transform three m --input new.csv -o new.out.csv --clusters k.csv -q
     [ "$(sort -u k.csv | paste -sd ' ')" = "0 1 2" ]

@@ -150,8 +150,7 @@ kept() {
     nystream import x x.csv -q
     seq 3 9 > list
     nystream fit x f --map pca --features list -q
-    ny -0 fit x f --map pca --features list
-    says "done already"
+    answers 0 "done already" fit x f --map pca --features list
     seq 9 -1 3 > list # the order says nothing
     nystream fit x f --map pca --features list -q
     seq 3 8 > list

@@ -25,8 +25,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [[ $output == *'"fits": true'* ]]
     ny -0 plan s --landmarks 2000 --memory 1M --json
     [[ $output == *'"fits": false'* ]]
-    ny -0 plan s --landmarks 2000 --memory 1M
-    prints "the smallest budget that works is"
+    shows "the smallest budget that works is" plan s --landmarks 2000 --memory 1M
     ny -4 plan missing
 }
 
@@ -54,8 +53,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [ "$(grep -c '[0-9] %' <<<"$output")" -ge 7 ]
     [ "$(grep -c '^\*' <<<"$output")" -eq 1 ]
     prints "; *: the default width"
-    ny plan s --gamma-grid --gamma 0.5 --landmarks 50
-    prints "; *: --gamma"
+    shows "; *: --gamma" plan s --gamma-grid --gamma 0.5 --landmarks 50
     ny plan s --gamma-grid 0.1,10 --landmarks 50
     [[ $output != *"; *:"* ]]
     ny -0 plan s --gamma-grid 0.1,10 --landmarks 50 --json
@@ -73,8 +71,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     usage "not an option of fit" fit s a --gamma-grid
     awk 'BEGIN {for (i = 0; i < 50; i++) print i "," 1000 * (i * 7 % 11)}' >unscaled.csv
     nystream import unscaled unscaled.csv -q
-    ny -0 plan unscaled --gamma-grid
-    says "column 1 of the store (from 0) alone"
+    answers 0 "column 1 of the store (from 0) alone" plan unscaled --gamma-grid
 }
 
 @test "fit reports every field, now and later" {
@@ -160,7 +157,6 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
 }
 
 @test "products with a kernel that f32 cannot tell apart are refused, and f64 is not" {
-    local method kernel
     for offset in 30 1000000; do
         table 900 6 | awk -F, -v OFS=, -v CONVFMT=%.12g -v by=$offset '{for (i = 1; i <= NF; i++) $i += by; print}' |
             nystream import s$offset - --format csv --dtype f64 -q
@@ -175,8 +171,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
 @test "a column that makes up the distances alone is named" {
     table 300 3 | awk -F, '{print $1 "," 100 * $2 "," $3}' >unscaled.csv
     nystream import s unscaled.csv -q
-    ny -0 fit s a
-    says "column 1 of the store (from 0) alone makes up 99"
+    answers 0 "column 1 of the store (from 0) alone makes up 99" fit s a
     { echo a,income,c && cat unscaled.csv; } >named.csv
     nystream import named.nys named.csv -q
     ny fit named.nys map --landmarks 10
@@ -205,8 +200,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
 
 @test "landmarks above the number of rows become all of them, with a warning" {
     store s 100
-    ny -0 fit s a.b_c-1 --landmarks 1000
-    says "warning: "
+    answers 0 "warning: " fit s a.b_c-1 --landmarks 1000
     has "s a.b_c-1" landmarks=100
 }
 
@@ -414,8 +408,7 @@ expect() {
 
 @test "greedy finds the tolerance that gives --landmarks" {
     store s
-    ny -0 fit s size --select greedy --landmarks 30 -v
-    says "30 landmarks: tolerance"
+    answers 0 "30 landmarks: tolerance" fit s size --select greedy --landmarks 30 -v
     has "s size" landmarks=30
     [ "$(field "$output" pilot_tolerance_high)" = null ] # too few rows for one
     awk -v a="$(field "$output" residual_max)" -v b="$(field "$output" tolerance)" \
@@ -487,9 +480,7 @@ about() {
             ny plan s $how --approx exact --components 4 --json
             fields passes=1
         fi
-        nystream export s e -o rows.csv -q
-        nystream transform s e --input s.csv -o placed.csv -q
-        near rows.csv placed.csv
+        agree near "export s e" "transform s e --input s.csv"
     done
     # New rows are placed by the model, and those that were there stay.
     nystream export s e -o before.csv -q

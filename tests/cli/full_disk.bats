@@ -23,8 +23,7 @@ larger() { # SIZE
 # elsewhere.
 goes_on() {
     nystream import whole "$1" -q
-    ny -4 import disk/s "$1" --memory 32M
-    says "$2"
+    answers 4 "$2" import disk/s "$1" --memory 32M
     [ ! -e disk/s ] || has disk/s n=0
     larger 64m
     ny -0 import disk/s "$1" --memory 32M
@@ -81,18 +80,15 @@ goes_on() {
     nystream fit whole a --landmarks 50 --components 40 -q
     nystream export whole a -o whole.npy
     larger 8m
-    ny -4 fit disk/s a --landmarks 50 --components 40 --memory 64M
-    says "but its disk has"
+    answers 4 "but its disk has" fit disk/s a --landmarks 50 --components 40 --memory 64M
     ny list disk/s
     [ "$output" = "old	done" ]
     # There is room for the final result, but not for the steps to it, nor for LMDB's free pages.
     larger $(($(du -sB1 disk/s | cut -f 1) + 16150000))
-    ny -4 fit disk/s a --landmarks 50 --components 40 --memory 64M
-    says "No space left on device"
+    answers 4 "No space left on device" fit disk/s a --landmarks 50 --components 40 --memory 64M
     ny -0 verify disk/s
     writes old-before.npy "disk/s old"
-    ny list disk/s
-    prints "a	interrupted"
+    shows "a	interrupted" list disk/s
     larger 64m
     ny -0 fit disk/s a --landmarks 50 --components 40 --memory 64M
     writes whole.npy "disk/s a"
@@ -122,8 +118,7 @@ goes_on() {
     nystream export whole a -o whole.npy
     used=$(du -sB1 disk/s | cut -f 1)
     larger $((used + 16500000))
-    ny -4 fit disk/s a --update full --memory 64M
-    says "No space left on device"
+    answers 4 "No space left on device" fit disk/s a --update full --memory 64M
     larger $((used + 26000000))
     ny -0 fit disk/s a --update full --memory 64M
     writes whole.npy "disk/s a"
@@ -133,11 +128,9 @@ goes_on() {
     npy_u8 100000 8 >t.npy
     nystream import s t.npy -q
     nystream fit s a --landmarks 50 --components 20 -q
-    ny -4 export s a -o disk/out.npy
-    says "but its disk has"
+    answers 4 "but its disk has" export s a -o disk/out.npy
     [ -z "$(ls -A disk)" ]
-    ny -4 export s a -o disk/out.csv
-    says "No space left"
+    answers 4 "No space left" export s a -o disk/out.csv
     [ -z "$(ls -A disk)" ]
     larger 16m
     nystream export s a -o disk/out.npy
@@ -168,13 +161,11 @@ goes_on() {
     nystream fit disk/s old --select uniform --landmarks 300 --components 60 -q # pages that are in use are no room
     larger $(($(du -sB1 disk/s | cut -f 1) + 4000000))
     for options in "--landmarks 1100" "--components 60" "--approx randomized --rank 30"; do
-        ny -4 fit disk/s new $options --memory 256M
-        says "but its disk has"
+        answers 4 "but its disk has" fit disk/s new $options --memory 256M
         ny list disk/s
         [ "$output" = "old	done" ]
     done
-    ny -4 graph disk/s g --neighbors 20 --memory 256M
-    says "but its disk has"
+    answers 4 "but its disk has" graph disk/s g --neighbors 20 --memory 256M
     nystream fit disk/s old --select uniform --landmarks 290 --components 60 --restart -q
     ny -0 fit disk/s new --landmarks 20 -q
 }
@@ -183,8 +174,7 @@ goes_on() {
     npy_u8 200000 8 >t.npy
     for left in 0 20000 90000 190000; do
         head -c $((4194304 - left)) /dev/zero >disk/filler 2>/dev/null || true
-        ny -4 import disk/s t.npy
-        says "No space left on device"
+        answers 4 "No space left on device" import disk/s t.npy
         [ ! -e disk/s ]
         rm disk/filler
     done
@@ -209,8 +199,7 @@ goes_on() {
     least=${BASH_REMATCH[1]}
     used=$(du -sB1 disk/s | cut -f 1)
     larger $((used + 26000000)) # the result has 16 MB, and so have the lists while they are found
-    ny -4 graph disk/s g --knn tree --neighbors 20 --memory "$least"
-    says "but its disk has"
+    answers 4 "but its disk has" graph disk/s g --knn tree --neighbors 20 --memory "$least"
     ny list disk/s
     [ -z "$output" ]
     ny -0 graph disk/s g --knn tree --neighbors 20 --memory 1G # which holds them in memory

@@ -450,8 +450,7 @@ shows_exact() {
 @test "exact fits of earlier versions are shown as exact" { each shows_exact; }
 
 keeps_what_it_has() {
-    ny -0 eval points.nys landmarks
-    prints "clusters"
+    shows "clusters" eval points.nys landmarks
     nystream export points.nys landmarks --part clusters -o - -q | md5sum | grep -q \
         "$(awk '$2 == "landmarks" && $3 == "clusters" { print $4 }' parts)"
     [ "$(nystream export counts.nys --part columns -o - | head -n 1)" = "gene 0" ]
@@ -459,8 +458,7 @@ keeps_what_it_has() {
     [ "$(nystream export named.nys --part ids -o - | head -n 1)" = "row 2" ]
     has lost.nys lost=1024
     [ "$(nystream export lost.nys landmarks --part rows -o - --skip-damaged | tail -c 8 | od -An -t u8 | tr -d ' ')" = 2499 ]
-    ny info set.nys
-    prints "shard 2"
+    shows "shard 2" info set.nys
     nystream path edges.nys given --from 0 --to 179 >path
     nystream select points.nys more --landmarks-from dictionary -q
 }

@@ -238,8 +238,7 @@ line() {
     [[ $output == *'"length": 900.0'* ]]
     ny -0 path line.nys g --from 5 --to 5
     [ "$output" = "$(printf '5\t0')" ]
-    ny -3 path line.nys g --from 0 --to 7
-    says "no path from row 0 to row 7"
+    answers 3 "no path from row 0 to row 7" path line.nys g --from 0 --to 7
     ny -2 path line.nys g --from 0 --to 8
     ny -2 path line.nys g --from 0
     nystream fit line.nys f --landmarks 4 -q
@@ -257,7 +256,6 @@ line() {
 
 # All pairs are compared, which does not go at the rate of products, and rows without a value cost time, too.
 @test "a graph is planned in seconds that are more than its products take" {
-    local knn output
     store s 6000 3
     output=$(nystream plan s --map eigenmaps --neighbors 5 --knn exact --json)
     awk -v seconds="$(field "$output" neighbors)" -v flops="$(field "$output" flops)" \
@@ -299,8 +297,7 @@ same_lists() {
     [ "$(field "$output" remeasured)" = 0 ]
     [[ $output == *$'\n''  "knn": "tree"'* ]]
     same_lists pairs auto
-    ny info b auto
-    prints "search                tree"
+    shows "search                tree" info b auto
     for threads in 1 3; do
         nystream graph b threads $options --knn tree --threads $threads --restart -q
         same_lists pairs threads
@@ -331,8 +328,7 @@ same_lists() {
     ny -0 graph more g --memory "$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")" --json
     [[ $output == *$'\n''  "knn": "tree"'* ]]
     for budget in 60M 90M; do
-        ny -0 plan --shape 3e5,3,u8 --map isomap --memory $budget
-        prints "neighbors"
+        shows "neighbors" plan --shape 3e5,3,u8 --map isomap --memory $budget
         [ $budget = 90M ] || says "no room for a tree, which would take a fraction of the time: give --memory"
     done
     [[ $stderr != *"no room for a tree"* ]]
@@ -344,8 +340,7 @@ same_lists() {
     store s 300 3
     nystream graph s g -q
     for knn in exact tree auto; do
-        ny -0 graph s g --knn $knn
-        says "is done"
+        answers 0 "is done" graph s g --knn $knn
     done
     usage "knn: exact → sieve" graph s g --knn sieve
 }

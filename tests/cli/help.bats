@@ -55,10 +55,8 @@ options_of() {
     [[ $whole == *--pilot* && $whole != *"explains more"* ]]
     ny -0 fit s a --help --all
     [ "$output" = "$whole" ]
-    ny info --help
-    prints "\`nystream help info --all\` explains more."
-    ny help info --all
-    prints "effective rank"
+    shows "\`nystream help info --all\` explains more." info --help
+    shows "effective rank" help info --all
     ny list --help
     [[ $output != *--all* ]]
 }

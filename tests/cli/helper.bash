@@ -55,6 +55,11 @@ contains() {
 says() { contains stderr "$@"; }
 prints() { contains output "$@"; }
 
+# answers STATUS TEXT COMMAND…: it exits so, and TEXT is part of stderr. shows TEXT COMMAND…: it
+# succeeds, and TEXT is part of stdout.
+answers() { ny "-$1" "${@:3}" && says "$2"; }
+shows() { ny -0 "${@:2}" && prints "$1"; }
+
 silent() {
     [ -z "$output$stderr" ] && return
     printf 'not silent\nstdout: %s\nstderr: %s\n' "$output" "$stderr" >&2
@@ -111,6 +116,14 @@ writes() {
 same_exports() {
     local to=$BATS_FILE_TMPDIR/export.${3-npy}
     nystream export $1 -o "$to" -q && writes "$to" "$2"
+}
+
+# agree CHECK COMMAND COMMAND [ENDING]: what the two commands write to files that end so (csv) passes
+# the check: cmp, near, "within MOST" or "alike SHARE".
+agree() {
+    local to=$BATS_FILE_TMPDIR/agree ending=${4-csv}
+    nystream $2 -o "$to.1.$ending" -q && nystream $3 -o "$to.2.$ending" -q &&
+        $1 "$to.1.$ending" "$to.2.$ending"
 }
 
 # within MOST A.csv B.csv: they have as many rows and columns, and no two of their numbers differ by

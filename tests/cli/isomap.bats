@@ -127,8 +127,7 @@ same_parts() {
 @test "with --connect all rows are embedded" {
     ring
     for map in "isomap --landmarks 12" "eigenmaps --edge-weights binary"; do
-        ny -0 fit r.nys e --map $map --neighbors 2 --connect --restart -v
-        says "1 edges of"
+        answers 0 "1 edges of" fit r.nys e --map $map --neighbors 2 --connect --restart -v
         has "r.nys e" embedded=51 bridges=1
         [ "$(shown "r.nys e" | wc -l)" = 51 ]
     done
@@ -145,8 +144,7 @@ same_parts() {
     seq 0 39 | cmp - <(shown "r.nys e --part source")
     [ "$(shown "r.nys e" | wc -l)" = 40 ]
     ny -2 export r.nys e --part model -o e.nym
-    ny -0 info r.nys e
-    prints "rows embedded"
+    shows "rows embedded" info r.nys e
 }
 
 @test "neighbours and their distances are those of any precision of the coordinates" {
@@ -217,8 +215,7 @@ same_parts() {
     [ "$(field "$output" negative_share)" != null ]
     ny -0 fit t.nys few --map isomap --graph g --approx exact --json -q
     fields negative_eigenvalues="$negative" negative_share=null
-    ny info t.nys few
-    prints "negative eigenvalues were dropped: no flat space"
+    shows "negative eigenvalues were dropped: no flat space" info t.nys few
 }
 
 # bats test_tags=slow

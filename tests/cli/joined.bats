@@ -46,9 +46,7 @@ points() {
     nystream import fit.nys fit.svm -q
     nystream fit fit.nys m --map pca --approx exact --components 2 -q
     printf '1 0:0 1:2 2:3\n' >same.svm
-    nystream transform fit.nys m --input none.svm -o a.csv
-    nystream transform fit.nys m --input same.svm -o b.csv
-    cmp a.csv b.csv
+    agree cmp "transform fit.nys m --input none.svm" "transform fit.nys m --input same.svm"
 
     # Landmarks that are given as points are rows as well.
     nystream fit fit.nys a --landmarks-points none.svm --gamma 0.1 --components 1 -q

@@ -127,7 +127,6 @@ same_everywhere() {
 
 # bats test_tags=slow
 @test "7. every night over four hosts" {
-    local host
     /usr/bin/python3 -c 'import numpy' || skip "no numpy"
     for host in 0 1 2 3; do
         manifold swiss-roll -n $((2048 + 200 * (host / 3))) --noise 0.1 --seed $host -o rows-$host.npy
