@@ -92,7 +92,7 @@ CORE_ROOMS  := base stream linalg columns select spectral nearest graph job mode
 CORE_LIB    := $(BUILD)/libnystream-core.a
 SHARED_LIB  := $(BUILD)/libnystream.so.$(VERSION)
 CLI         := $(if $(CLI_OBJECTS),$(BUILD)/nystream)
-# The transport of peers through MPI, loaded when it is asked for (src/peers/mpi.c).
+# The transport of peers through MPI, loaded when it is asked for (src/peers/open.c).
 MPICC       ?= mpicc
 MPI_PLUGIN  := $(BUILD)/libnystream-mpi.so
 HAS_MPI     := $(shell command -v $(MPICC) 2>/dev/null)

@@ -7,7 +7,7 @@
  * behind the rows that were staged. The tables of an appender come one by one and are not there
  * again after a kill, so that what a killed one staged is discarded by the next import.
  */
-#include "api/given.h"
+#include "api/call.h"
 #include "api/import_private.h"
 #include "api/settings.h"
 #include "base/checksum.h"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "api/given.h"
+#include "api/call.h"
 #include "api/import.h"
 #include "api/options.h"
 #include "api/report.h"

@@ -1,4 +1,5 @@
-/* Begins and ends a public function that works: what it takes, and gives back at its end. */
+/* Begins and ends public functions: checks of their arguments, NULL among them; and of those that
+ * work what they take, and give back at the end. */
 #ifndef NY_API_CALL_H
 #define NY_API_CALL_H
 
@@ -9,5 +10,20 @@
 int ny_call_begin(struct ny_context *ctx);
 /* Gives both back. */
 void ny_call_end(struct ny_context *ctx);
+
+/* Begins a public function: forgets the last error; NY_EUSAGE where one of these pointers is NULL,
+ * and, without words, where the context is. */
+#define NY_GIVEN(context, ...)                                                                     \
+    ny_given(context, __func__, #__VA_ARGS__, (const void *const[]){__VA_ARGS__},                  \
+             sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *))
+
+/* `names` of the pointers, as "path, name". */
+int ny_given(struct ny_context *ctx, const char *function, const char *names,
+             const void *const *pointers, size_t count);
+/* NY_EUSAGE where so many rows of numbers cannot be in memory: their size would overflow. */
+int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns);
+/* Takes the caller's table, which may be of an earlier version of the struct and then shorter.
+ * NY_EUSAGE where its struct_bytes is that of none. */
+int ny_given_table(struct ny_context *ctx, const struct ny_table *given, struct ny_table *table);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "api/option_tables.h"
-#include "api/option_values.h"
+#include "api/option_table.h"
 #include "base/checksum.h"
 #include "base/compare.h"
 #include "base/decimal.h"

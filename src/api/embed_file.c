@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/given.h"
 #include "api/import.h"
 #include "api/report.h"
 #include "base/text.h"
@@ -45,15 +44,6 @@ static int hold_file(struct ny_context *ctx, const char *name, const char *file,
     ny_store_hold(ctx, store);
     return ny_import_held(ctx, name, (struct ny_import_source){.file = file, .alone = true},
                           options, found);
-}
-
-/* Adds to the report of the fit which rows were left out. */
-static int tell_dropped(struct ny_context *ctx, const struct ny_import_found *found,
-                        struct ny_report *report)
-{
-    ny_fields_begin();
-    ny_import_tell_dropped(ny_report_object(report), &found->dropped);
-    return ny_fields_check(ctx);
 }
 
 /* Refuses rows without names where the output has them, before anything is fitted. */
@@ -119,7 +109,11 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     err = hold_file(context, name, file, folder, options, &found);
     if (!err) err = check_names(context, name, output);
     if (!err) err = ny_fit(context, name, result, of_fit, report);
-    if (!err && report) err = tell_dropped(context, &found, *report);
+    if (!err && report) {
+        ny_fields_begin();
+        ny_import_tell_dropped(ny_report_object(*report), &found.dropped);
+        err = ny_fields_check(context);
+    }
     if (!err) err = write_result(context, name, keeps ? found.consumed : 0, output);
     ny_store_hold(context, NULL);
 done:

@@ -1,10 +1,8 @@
 /* ny_evaluate. */
 #include "evaluate/evaluate.h"
 #include "shards/open.h"
-#include "shards/set.h"
 
 #include "api/call.h"
-#include "api/given.h"
 #include "api/report.h"
 #include "api/option_table.h"
 #include "api/options.h"

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/given.h"
-#include "api/sharded.h"
+#include "api/team.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/beside.h"
@@ -17,14 +16,20 @@
 #include "results/names.h"
 #include "io/output.h"
 #include "nystream.h"
-#include "peers/open.h"
+#include "base/peers.h"
 #include "shards/open.h"
-#include "shards/whole.h"
 
 const char *const *ny_export_parts(void)
 {
     return ny_parts();
 }
+
+/* A part of a result, or of the points (name NULL), that is exported. */
+struct part {
+    const char *path; /* of the store */
+    const char *name, *part, *output;
+    const struct ny_beside *beside; /* columns beside the numbers; NULL: none */
+};
 
 /* Returns the kind of file that a part makes, against which the name of the output is checked
  * before the store is opened. */
@@ -42,10 +47,50 @@ static bool of_points(const char *part)
     return ny_is_names_part(part) || ny_one_of(part, "points|raw-points|labels|source");
 }
 
+/* ---- by the shards of a store --------------------------------------------------------------- */
+
+struct shards_export {
+    const struct part *what;
+    struct ny_context *ctx; /* that is told of what was written */
+};
+
+/* Writes a table with names, labels or clusters beside its numbers: the peer that leads does it, as
+ * if it were alone, and the others have nothing to do. */
+static int export_beside(struct ny_context *ctx, const struct part *what)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    struct ny_store *store = NULL;
+    int err;
+
+    if (!ny_peers_leads(peers)) return NY_OK;
+    ny_context_set_peers(ctx, NULL);
+    err = ny_shards_open(&store, ctx, what->path, NULL, NY_SHARDS_ALL);
+    if (!err)
+        err = ny_part_export_beside(store, what->name, what->part, what->output, what->beside);
+    ny_store_close(store);
+    ny_context_set_peers(ctx, peers);
+    return err;
+}
+
+static int export_shard(void *arg, struct ny_store *store, unsigned shard)
+{
+    const struct shards_export *export = arg;
+    const struct part *what = export->what;
+    struct ny_context *ctx = ny_store_context(store);
+    int err = what->beside ? export_beside(ctx, what) : ny_store_agree(store);
+
+    (void)shard;
+    if (!err && !what->beside)
+        err = ny_part_export_peers(store, what->name, what->part, what->output);
+    if (ny_context_written(ctx)) ny_context_wrote(export->ctx, *ny_context_written(ctx));
+    return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the file is whole then */
+}
+
 /* Exports a part of a store in shards by the processes that were started for it together (MPI), if
  * there are several; *done tells. */
-static int export_together(struct ny_context *ctx, const struct ny_shared_part *what, bool *done)
+static int export_together(struct ny_context *ctx, const struct part *what, bool *done)
 {
+    struct shards_export export = {what, ctx};
     struct ny_shard_team team;
     char command[NY_COMMAND_BYTES];
     bool whole = false;
@@ -59,15 +104,16 @@ static int export_together(struct ny_context *ctx, const struct ny_shared_part *
              what->name ? what->name : "points", what->beside ? " with columns beside it" : "");
     err = ny_shard_team_open(&team, ctx, what->path, command, NULL);
     *done = !err && team.transport;
-    if (*done) err = ny_sharded_export(&team, what);
+    if (*done) err = ny_shard_team_visit(&team, export_shard, &export);
     ny_shard_team_close(&team);
     return err;
 }
 
+/* ---- any export ------------------------------------------------------------------------------ */
+
 /* Begins the public function of that name: NY_EUSAGE where something that it needs is NULL. Parts
  * of points need no result. */
-static int check_given(struct ny_context *ctx, const char *function,
-                       const struct ny_shared_part *what)
+static int check_given(struct ny_context *ctx, const char *function, const struct part *what)
 {
     const void *const given[] = {what->path,
                                  what->part && of_points(what->part) ? what->part : what->name,
@@ -79,10 +125,10 @@ static int check_given(struct ny_context *ctx, const char *function,
 /* Exports a part, with columns beside the numbers (NULL: none), or some of its rows (NULL: all).
  * With `missing`, rows that are damaged are marked in the file and counted there instead of ending
  * the export. */
-static int export_part(struct ny_context *ctx, const struct ny_shared_part *part, const char *with,
+static int export_part(struct ny_context *ctx, const struct part *part, const char *with,
                        const struct ny_export_range *rows, uint64_t *missing)
 {
-    struct ny_shared_part what = *part;
+    struct part what = *part;
     bool samples = what.name && ny_output_text(what.output).samples, done = false;
     struct ny_beside beside;
     struct ny_store *store = NULL;
@@ -112,7 +158,7 @@ static int export_part(struct ny_context *ctx, const struct ny_shared_part *part
 int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                         const char *part, const char *output, uint64_t *missing)
 {
-    const struct ny_shared_part what = {path, name, part, output, NULL};
+    const struct part what = {path, name, part, output, NULL};
     uint64_t damaged = 0;
     int err = check_given(context, __func__, &what);
 
@@ -124,7 +170,7 @@ int ny_export_undamaged(struct ny_context *context, const char *path, const char
 int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
               const char *output)
 {
-    const struct ny_shared_part what = {path, name, part, output, NULL};
+    const struct part what = {path, name, part, output, NULL};
     int err = check_given(context, __func__, &what);
 
     return err ? err : export_part(context, &what, NULL, NULL, NULL);
@@ -133,7 +179,7 @@ int ny_export(struct ny_context *context, const char *path, const char *name, co
 int ny_export_with(struct ny_context *context, const char *path, const char *name, const char *part,
                    const char *output, const char *with)
 {
-    const struct ny_shared_part what = {path, name, part, output, NULL};
+    const struct part what = {path, name, part, output, NULL};
     int err = check_given(context, __func__, &what);
 
     if (!err) err = NY_GIVEN(context, with);
@@ -143,7 +189,7 @@ int ny_export_with(struct ny_context *context, const char *path, const char *nam
 int ny_export_rows(struct ny_context *context, const char *path, const char *name, const char *part,
                    const char *output, const struct ny_export_range *rows)
 {
-    const struct ny_shared_part what = {path, name, part, output, NULL};
+    const struct part what = {path, name, part, output, NULL};
     int err = check_given(context, __func__, &what);
 
     if (!err) err = NY_GIVEN(context, rows);

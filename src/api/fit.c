@@ -1,10 +1,12 @@
 /*
- * The calls that plan and fit: ny_plan, ny_gamma_grid, ny_fit, ny_select and ny_calibrate.
+ * The calls that plan and fit: ny_plan, ny_gamma_grid, ny_fit, ny_select and ny_calibrate;
+ * and ny_resume, which goes on with a job of any kind.
  *
  * A fit and a selection of landmarks are two kinds of request (api/request.h). The functions of a
  * kind say how its options become settings, which files they name, what a new record holds, and
  * what is run; api/request.c does the rest. A plan and a grid of widths leave nothing in the store.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,13 +16,13 @@
 #include "api/fit_store.h"
 #include "api/forecast.h"
 #include "api/call.h"
-#include "api/given.h"
 #include "api/placed.h"
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
-#include "api/shape.h"
 #include "api/sharded.h"
+#include "base/decimal.h"
+#include "base/dtype.h"
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
 #include "fit/shards.h"
@@ -29,8 +31,76 @@
 #include "update/courses.h"
 #include "io/identity.h"
 #include "shards/open.h"
+#include "store/format.h"
 #include "records/plan.h"
 #include "records/begin.h"
+
+/* Reads a whole number, which may be written as 1e7. */
+static bool read_count(const char *word, uint64_t *count)
+{
+    const double most = 9e15; /* below it doubles are whole */
+    double value;
+
+    if (!ny_decimal_whole(word, &value) || !(value >= 1 && value <= most) || value != floor(value))
+        return false;
+    *count = (uint64_t)value;
+    return true;
+}
+
+/* Takes the words of a shape; false where they make none. */
+static bool read_words(char *text, struct ny_points_shape *shape)
+{
+    uint64_t counts[3] = {0};
+    size_t count = 0;
+    bool typed = false;
+    char *rest;
+
+    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        if (!typed && count < 3 && read_count(word, &counts[count])) {
+            count++;
+            continue;
+        }
+        shape->dtype = ny_dtype_parse(word);
+        if (typed || !shape->dtype) return false;
+        typed = true;
+    }
+    shape->rows = counts[0];
+    shape->columns = counts[1];
+    shape->values = counts[2];
+    return count >= 2;
+}
+
+static int bad_shape(struct ny_context *ctx, const char *text)
+{
+    return ny_fail_value(
+        ctx, "shape", "ROWS,COLUMNS[,VALUES][,u8|i16|f32|f64] of a store, as in 1e7,784,u8", text);
+}
+
+/* Refuses what no store can hold. */
+static int check_shape(struct ny_context *ctx, const char *text,
+                       const struct ny_points_shape *shape)
+{
+    double cells = (double)shape->rows * (double)shape->columns;
+
+    if (shape->rows > NY_ROWS_MAX || shape->columns > NY_STORE_COLUMNS_MAX || cells > 1e18 ||
+        (double)shape->values > cells)
+        return bad_shape(ctx, text);
+    return NY_OK;
+}
+
+/* Reads points that are not imported yet (--shape), "ROWS,COLUMNS[,VALUES][,TYPE]": the values of
+ * sparse rows that are not 0, and the type of an element, f32 where it is not said. NY_EUSAGE where
+ * it is none, or too large for a store. */
+static int read_shape(struct ny_context *ctx, const char *text, struct ny_points_shape *shape)
+{
+    char words[128];
+    int length = snprintf(words, sizeof(words), "%s", text);
+
+    *shape = (struct ny_points_shape){.dtype = NY_F32};
+    if (length < (int)sizeof(words) && read_words(words, shape))
+        return check_shape(ctx, text, shape);
+    return bad_shape(ctx, text);
+}
 
 /* Opens what a plan is of: a store, or points that are not imported yet. */
 static int open_planned(struct ny_store **store, struct ny_context *context, const char *path,
@@ -44,7 +114,7 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
     if (text && path) return ny_fail_idle(context, "shape", path);
     if (text) {
         snprintf(name, sizeof(name), "--shape %s", text);
-        err = ny_shape_read(context, text, &shape);
+        err = read_shape(context, text, &shape);
         return err ? err : ny_store_of_shape(store, context, name, &shape);
     }
     if (!path)
@@ -390,6 +460,16 @@ int ny_select(struct ny_context *context, const char *path, const char *name,
               const struct ny_options *options, struct ny_report **report)
 {
     const struct ny_request_call call = {path, name, options, &ny_request_select, NULL};
+
+    return ny_request_any(context, &call, report);
+}
+
+int ny_resume(struct ny_context *context, const char *path, const char *name,
+              struct ny_report **report)
+{
+    static const struct ny_request_kind *const kinds[] = {&ny_request_fit, &ny_request_select,
+                                                          &ny_request_graph, NULL};
+    const struct ny_request_call call = {.path = path, .name = name, .kinds = kinds};
 
     return ny_request_any(context, &call, report);
 }

@@ -18,5 +18,7 @@ int ny_fit_room(struct ny_context *context, const char *path, const char *name,
  * fit over all shards, and is updated by itself. */
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
                   bool of_all, json_t **record);
+/* NY_EUSAGE unless the result of a shard is one of all shards. */
+int ny_update_check_shards(struct ny_context *ctx, const char *name, const json_t *result);
 
 #endif

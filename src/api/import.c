@@ -9,18 +9,20 @@
  * of the context is larger, unless option memory is set.
  */
 #include "api/call.h"
-#include "api/given.h"
 #include "api/import_private.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "io/mtx_tables.h"
 #include "peers/open.h"
 #include "model/graph.h"
 #include "results/record.h"
@@ -219,7 +221,8 @@ static int commit(struct ny_import *import)
     int err = NY_OK;
 
     if (import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
-    if (!err) err = ny_import_settle(import);
+    if (!err && import->claim && import->spec.labels)
+        err = ny_claim_labels(import->claim, import->classes);
     if (!err) err = ny_import_tell_repeats(import);
     if (err) return err;
     return import->kept ? ny_import_keep_commit(import) : ny_ingest_commit(import->ingest);
@@ -252,7 +255,8 @@ int ny_import_finish(struct ny_import *import, int err)
         err = NY_OK;
     }
     if (import->meter.ctx) ny_meter_finish(&import->meter);
-    if (!err) ny_import_arrive(import);
+    import->arrived = !err;
+    if (!err && import->claim) ny_claim_arrive(import->claim);
     return leave_behind(import, err);
 }
 
@@ -277,6 +281,40 @@ static uint64_t budget_of(const struct ny_import *import)
     uint64_t budget = ny_context_memory(import->ctx);
 
     return import->asked.memory < budget ? import->asked.memory : budget;
+}
+
+void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
+{
+    json_t *rows = json_array();
+
+    for (size_t i = 0; i < dropped->told; i++)
+        ny_field_append(rows, json_integer((json_int_t)dropped->first[i]));
+    ny_field_set_count(object, "dropped", dropped->rows);
+    ny_field_set_json(object, "dropped_rows", rows);
+}
+
+json_t *ny_import_report(const struct ny_rows_info *info, const struct ny_import_told *told)
+{
+    json_t *object = json_object();
+
+    ny_field_set_count(object, "n", info->n);
+    ny_field_set_count(object, "d", info->d);
+    ny_field_set_text(object, "dtype", ny_dtype_name(info->dtype));
+    ny_describe_preparation(object, info);
+    ny_field_set_text(object, "format", info->row_slots ? "sparse" : "dense");
+    ny_field_set_json(object, "nnz",
+                      info->row_slots ? json_integer((json_int_t)info->nnz) : json_null());
+    ny_field_set_count(object, "rows", told->rows);
+    ny_import_tell_dropped(object, told->dropped);
+    ny_field_set_count(object, "values_left_out", told->values_left_out);
+    ny_field_set_json(object, "shard", json_null());
+    ny_field_set_count(object, "bytes", ny_points_raw_bytes(info));
+    ny_field_set_count(object, "compressed_bytes", told->stored_bytes);
+    ny_field_set_count(object, "bytes_added", told->bytes_added);
+    ny_field_set_number(object, "seconds", told->seconds);
+    ny_field_set_peak(object);
+    ny_field_set_count(object, "memory_budget_bytes", told->budget);
+    return object;
 }
 
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report)
@@ -401,6 +439,47 @@ void ny_import_leave(struct ny_import *import)
     ny_import_rest(import);
 }
 
+/* Adds name, size and time of a file to the fingerprint; of a pipe, the time of now. */
+static void identify_file(struct ny_import *import, const char *file)
+{
+    uint64_t parts[5] = {import->asked.spec.fingerprint, ny_checksum(file, strlen(file))};
+    double now = ny_now();
+    struct stat status;
+
+    if (strcmp(file, "-") == 0) {
+        parts[2] = ny_checksum(&now, sizeof(now));
+    } else if (stat(file, &status) == 0) {
+        parts[2] = (uint64_t)status.st_size;
+        parts[3] = (uint64_t)status.st_mtim.tv_sec;
+        parts[4] = (uint64_t)status.st_mtim.tv_nsec;
+    }
+    import->asked.spec.fingerprint = ny_checksum(parts, sizeof(parts));
+}
+
+/* Adds the names, sizes and times of files, and of those that their labels and names are in, to the
+ * fingerprint, by which the same call is known after a kill: it goes on behind the rows that were
+ * staged. */
+static int identify(struct ny_import *import, const struct ny_import_files *all)
+{
+    size_t count = all->count;
+
+    if (all->rows)
+        import->asked.spec.fingerprint ^= ny_checksum(all->rows, count * sizeof(*all->rows));
+    for (size_t i = 0; i < count; i++) {
+        char beside[NY_MTX_TABLES][PATH_MAX];
+
+        identify_file(import, all->names[i]);
+        ny_mtx_tables_find(all->names[i], beside);
+        for (size_t k = 0; k < NY_MTX_TABLES; k++)
+            if (beside[k][0]) identify_file(import, beside[k]);
+    }
+    if (import->asked.reading.labels_file) identify_file(import, import->asked.reading.labels_file);
+    if (import->asked.reading.column_names)
+        identify_file(import, import->asked.reading.column_names);
+    if (count == 1 || !import->asked.reading.labels_file) return NY_OK;
+    return ny_fail_idle(import->ctx, "labels", "several files");
+}
+
 /* Imports all files as one ingest and commits it. */
 static int import_files(struct ny_import *import, const struct ny_import_files *files)
 {
@@ -426,7 +505,7 @@ int ny_import_all(struct ny_context *context, const char *path, const struct ny_
     if (!err && !files->count)
         err = ny_given(context, __func__, "files", (const void *const[]){NULL}, 1);
     if (!err) err = ny_import_prepare(&import, options);
-    if (!err) err = ny_import_identify(&import, files);
+    if (!err) err = identify(&import, files);
     if (err) return err;
     if (files->shard) import.asked.shard = files->shard;
     import.asked.deal = files->deal;

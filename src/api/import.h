@@ -25,11 +25,6 @@ struct ny_import_files {
 /* Imports the files as ny_import() does. */
 int ny_import_all(struct ny_context *context, const char *path, const struct ny_import_files *files,
                   const struct ny_options *options, struct ny_report **report);
-/* Imports the files with option shards: deals their rows out to so many shards
- * (api/import_dealt.c). */
-int ny_import_dealt(struct ny_context *context, const char *path,
-                    const struct ny_import_files *files, const struct ny_options *options,
-                    struct ny_report **report);
 /* A source of rows: a file, or a table in memory. */
 struct ny_import_source {
     const char *file;             /* NULL: the table */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/call.h"
 #include "api/import_private.h"
 #include "api/report.h"
 #include "api/settings.h"
@@ -364,9 +365,10 @@ static int run(struct dealt *dealt, struct ny_context *ctx, struct ny_transport 
     return err ? err : ny_group_run(ctx, &shape, transport, finish, dealt);
 }
 
-int ny_import_dealt(struct ny_context *context, const char *path,
-                    const struct ny_import_files *files, const struct ny_options *options,
-                    struct ny_report **report)
+/* Imports files with option shards. */
+static int import_dealt(struct ny_context *context, const char *path,
+                        const struct ny_import_files *files, const struct ny_options *options,
+                        struct ny_report **report)
 {
     struct dealt dealt = {.path = path, .files = files, .options = options, .started_s = ny_now()};
     const char *folder = strrchr(path, '/');
@@ -399,4 +401,31 @@ int ny_import_dealt(struct ny_context *context, const char *path,
     json_decref(dealt.report);
     ny_layout_free(&l);
     return err;
+}
+
+/* ---- any import --------------------------------------------------------------------------- */
+
+/* A store holds numbers alone, from which kernels, means and widths are computed. */
+static int check_nan(struct ny_context *ctx, const struct ny_options *options)
+{
+    const char *nan = options ? ny_options_get(options, "nan") : NULL;
+
+    if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "--nan keep is for embed and transform; give --nan drop");
+}
+
+int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
+              const struct ny_options *options, struct ny_report **report)
+{
+    const struct ny_import_files all = {.names = files, .count = count};
+    int err = NY_GIVEN(context, path, files);
+
+    if (report) *report = NULL;
+    for (size_t i = 0; !err && i < count; i++)
+        err = NY_GIVEN(context, files[i]);
+    if (!err) err = check_nan(context, options);
+    if (err) return err;
+    return options && ny_options_is_set(options, "shards")
+               ? import_dealt(context, path, &all, options, report)
+               : ny_import_all(context, path, &all, options, report);
 }

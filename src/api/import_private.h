@@ -133,12 +133,6 @@ enum ny_indices ny_import_indices(const struct ny_import *import, const struct n
 /* Returns the name by which messages call a source. */
 const char *ny_import_name(struct ny_import_source source);
 
-/* ---- api/import_identity.c ----------------------------------------------------------------- */
-
-/* Adds the names, sizes and times of files, and of those that their labels and names are in, to the
- * fingerprint, by which the same call is known after a kill. */
-int ny_import_identify(struct ny_import *import, const struct ny_import_files *files);
-
 /* ---- api/import_shard.c -------------------------------------------------------------------- */
 
 /* Finds out whether the call means a shard, and then makes the claim on it. *store: the path of the
@@ -149,10 +143,6 @@ void ny_import_follow(struct ny_import *import);
 /* Settles the facts of the first source, or compares them; where the store has points, nothing is
  * done. */
 int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reader);
-/* Settles the kind of the labels, before the commit. */
-int ny_import_settle(struct ny_import *import);
-/* Notes that the rows are committed. */
-void ny_import_arrive(struct ny_import *import);
 /* Frees the claim, and takes it back where nothing of the shard is there. */
 void ny_import_unclaim(struct ny_import *import);
 

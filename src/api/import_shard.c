@@ -124,18 +124,6 @@ int ny_import_tell_facts(struct ny_import *import, const struct ny_reader *reade
     return ny_claim_facts(import->claim, &facts, columns, import->there.points.id);
 }
 
-int ny_import_settle(struct ny_import *import)
-{
-    if (!import->claim || !import->spec.labels) return NY_OK;
-    return ny_claim_labels(import->claim, import->classes);
-}
-
-void ny_import_arrive(struct ny_import *import)
-{
-    import->arrived = true;
-    if (import->claim) ny_claim_arrive(import->claim);
-}
-
 /* Tells whether something of the shard is in the folder: rows, or some that wait for the same
  * command. */
 static bool is_left(const struct ny_import *import)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/given.h"
+#include "api/call.h"
 #include "api/inspect_shards.h"
 #include "api/report.h"
 #include "base/checksum.h"
@@ -24,7 +24,6 @@
 #include "results/resume.h"
 #include "results/shards.h"
 #include "shards/open.h"
-#include "shards/whole.h"
 
 /* Says how to go on with the update that is under way (NULL: none is), or else with a job that is
  * not done; `resume` is null when all is. */

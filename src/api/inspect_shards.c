@@ -13,7 +13,7 @@
 #include "results/clusters.h"
 #include "results/record.h"
 #include "results/shards.h"
-#include "shards/set.h"
+#include "shards/open.h"
 #include "stream/source.h"
 
 /* ---- the status of a result ---------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  * that are rows of the store give the bits that their numbers give, and centres of rows of bytes
  * make a fit in f32. All rows of a job are then read in that type (ny_settings_widen()).
  */
-#include "api/landmark_points.h"
+#include "api/landmarks.h"
 
 #include <stdlib.h>
 #include <string.h>

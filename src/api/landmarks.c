@@ -5,7 +5,6 @@
  */
 #include "api/landmarks.h"
 
-#include "api/landmark_points.h"
 #include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"

@@ -32,6 +32,11 @@ struct ny_own_landmarks {
  * (`own`; NULL: the job is new). ny_landmarks_release() it, also after a failure. */
 int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
                       const struct ny_options *options, const struct ny_own_landmarks *own);
+/* Reads the points that option landmarks-points names, in a type that holds them exactly: the
+ * store's where it does, else f32 or f64. NY_EDATA for other columns than the store's, values that
+ * are not finite, a point that is there twice, and more points than rows. */
+int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *store,
+                            const struct ny_options *options);
 /* Keeps them with the job, whose record is stored again, unless they are; the points are then no
  * longer in memory. */
 int ny_landmarks_keep(struct ny_given_landmarks *given, struct ny_store *store, const char *name,

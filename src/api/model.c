@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "api/given.h"
+#include "api/call.h"
 #include "api/new_rows.h"
 #include "api/report.h"
 #include "base/memory.h"

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "fit/shards.h"
 #include "results/keep.h"
+#include "results/record.h"
 #include "results/update.h"
 
 /* The parts that are the same in all shards. */

@@ -4,6 +4,7 @@
 
 #include "api/options.h"
 #include "io/reader.h"
+#include "model/model.h"
 
 /* Opens the file that an option in force names, or the table that was set instead. */
 int ny_options_open(struct ny_reader **out, const struct ny_options *options, const char *name,
@@ -20,5 +21,7 @@ int ny_options_numbers(const struct ny_options *options, const char *name, struc
 size_t ny_options_table_bytes(const struct ny_options *options);
 /* Returns what messages call it; it belongs to the options. */
 const char *ny_options_source(const struct ny_options *options, const char *name);
+/* Sets option landmarks-points to the landmarks of the model, which are copied. */
+int ny_landmark_table_set(struct ny_options *options, const struct ny_model *model);
 
 #endif

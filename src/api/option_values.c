@@ -5,7 +5,6 @@
  * ny_options_set() checks each value when it is set, so that reading it later cannot fail. A
  * message names the option, what it takes and what was given.
  */
-#include "api/option_values.h"
 
 #include <ctype.h>
 #include <errno.h>

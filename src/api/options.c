@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "api/given.h"
-#include "api/option_values.h"
+#include "api/call.h"
+#include "api/option_table.h"
 #include "api/options_private.h"
 #include "base/decimal.h"
 #include "base/memory.h"

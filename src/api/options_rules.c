@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "api/option_values.h"
+#include "api/option_table.h"
 #include "api/options_private.h"
 #include "base/text.h"
 #include "peers/open.h"

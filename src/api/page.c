@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/given.h"
 #include "api/options.h"
 #include "base/memory.h"
 #include "results/record.h"
@@ -15,7 +14,6 @@
 #include "report/page.h"
 #include "results/shards.h"
 #include "shards/open.h"
-#include "shards/whole.h"
 
 /* Most results of a page. If a store has more and none is named, the page has the first of them
  * by name, and says so. */

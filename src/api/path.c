@@ -2,7 +2,6 @@
  * ny_path: a shortest path between two rows in the graph that a result has stored.
  */
 #include "api/call.h"
-#include "api/given.h"
 #include "api/report.h"
 #include "api/options.h"
 #include "base/memory.h"

@@ -13,7 +13,6 @@
 
 #include "api/option_tables.h"
 #include "api/options_private.h"
-#include "api/landmark_table.h"
 #include "base/checksum.h"
 #include "base/decimal.h"
 #include "base/memory.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/given.h"
 #include "api/options.h"
 #include "base/memory.h"
 #include "io/output.h"

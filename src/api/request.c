@@ -26,7 +26,7 @@
 #include "results/record.h"
 #include "results/resume.h"
 #include "results/whole.h"
-#include "shards/whole.h"
+#include "shards/open.h"
 
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
 {
@@ -195,13 +195,6 @@ static void note_done(const struct ny_request *request)
     ny_warn_behind(request->store, request->name, request->record);
 }
 
-/* Says where a job goes on that was stopped on its way. */
-static void note_going_on(const struct ny_request *request)
-{
-    ny_log(request->ctx, NY_LOG_NOTE, "'%s' resumes in stage %s", request->name,
-           ny_field_text(request->record, "stage"));
-}
-
 /* Called after the plan, which for a budget below even this says which one works. */
 static int reserve_process(struct ny_request *request)
 {
@@ -257,7 +250,8 @@ static int attempt(struct ny_request *request)
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
     if (request->record)
-        note_going_on(request);
+        ny_log(request->ctx, NY_LOG_NOTE, "'%s' resumes in stage %s", request->name,
+               ny_field_text(request->record, "stage"));
     else
         err = create_record(request);
     if (err == NY_OK && request->kind->keep) err = request->kind->keep(request);

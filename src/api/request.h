@@ -75,7 +75,7 @@ void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest);
  * there is no store, as on a host that does not see its folder, or one in shards, is told when it
  * is opened. */
 int ny_request_refuse_ranks(const struct ny_request *request, const char *path);
-/* Tells whether the call is for a result of all rows of a store in shards (shards/whole.h): a
+/* Tells whether the call is for a result of all rows of a store in shards (shards/open.h): a
  * graph, a map of one, or what has this NAME. NY_EUSAGE where that is such a result, but a map of
  * another kind is asked for. */
 int ny_request_is_whole(struct ny_context *ctx, const struct ny_request_call *call, bool *whole);

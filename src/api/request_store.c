@@ -5,7 +5,7 @@
 #include "api/request.h"
 #include "peers/open.h"
 #include "results/record.h"
-#include "shards/whole.h"
+#include "shards/open.h"
 
 /* Tells whether there is nothing at a path. */
 static bool is_missing(const char *path)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api/given.h"
+#include "api/call.h"
 #include "base/error.h"
 
 int ny_scratch_make(struct ny_context *ctx, const char *parent, struct ny_scratch_folder *folder)

@@ -8,16 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/given.h"
-#include "api/options.h"
-#include "api/report.h"
+#include "api/call.h"
 #include "base/budget.h"
-#include "base/checksum.h"
 #include "base/memory.h"
-#include "job/prices.h"
-#include "peers/open.h"
 #include "base/peers.h"
-#include "results/export.h"
+#include "job/prices.h"
+#include "records/fields.h"
 #include "shards/open.h"
 
 struct request {
@@ -61,105 +57,6 @@ static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
     err = ny_request_run(ctx, &call, &report);
     if (!err) err = take_report(request, ctx, shard, report);
     ny_report_free(report);
-    return err;
-}
-
-/* Checks that the shards of this process are in the folder. */
-static int check_here(const struct ny_shards *shards, const struct ny_group_shape *shape)
-{
-    if (shape->count == shards->count) return ny_shards_complete(shards);
-    for (unsigned k = shape->first; k < shape->first + shape->count; k++)
-        if (!shards->shard[k].there)
-            return ny_fail(shards->ctx, NY_EUSAGE, "shard %u of %s is not here; import it", k,
-                           shards->path);
-    return NY_OK;
-}
-
-/* Meets the processes that have the same stores as shards. */
-static int meet(struct ny_shard_team *team, struct ny_transport_wish *wish)
-{
-    const struct ny_shards *shards = team->shards;
-    uint64_t *ids = ny_calloc(team->ctx, NY_MEM_OTHER, shards->count, sizeof(*ids));
-    int err;
-
-    if (!ids) return NY_EBUDGET;
-    for (unsigned k = 0; k < shards->count; k++)
-        if (shards->shard[k].there)
-            ids[k] = ny_checksum(shards->shard[k].id, sizeof(shards->shard[k].id)) | 1;
-    wish->shards = shards->count;
-    wish->ids = ids;
-    err = ny_transport_open(&team->transport, team->ctx, wish);
-    ny_free(team->ctx, ids);
-    return err;
-}
-
-int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, const char *path,
-                       const char *command, const struct ny_options *options)
-{
-    struct ny_transport_wish wish = {.wait_s = 600, .command = command};
-    struct ny_transport *transport;
-    int err;
-
-    *team = (struct ny_shard_team){.ctx = context};
-    if (options) {
-        wish.peers = ny_options_get(options, "peers");
-        wish.waits = ny_options_is_set(options, "peers-wait");
-        ny_options_number(options, "peers-wait", &wish.wait_s);
-    }
-    ny_transport_begin(&wish, path);
-    err = ny_shards_read(&team->shards, context, path);
-    if (err) {
-        ny_transport_give_up(&wish, ny_context_message(context));
-        return err;
-    }
-    err = meet(team, &wish);
-    if (err) return err;
-    transport = team->transport;
-    team->shape = ny_group_shape(team->shards->count, transport ? transport->rank : 0,
-                                 transport ? transport->ranks : 1);
-    err = check_here(team->shards, &team->shape);
-    if (err && transport) transport->ops->abandon(transport, err, ny_context_message(context));
-    return err;
-}
-
-void ny_shard_team_close(struct ny_shard_team *team)
-{
-    if (team->transport) team->transport->ops->close(team->transport);
-    ny_shards_free(team->shards);
-}
-
-/* ---- at each shard -------------------------------------------------------------------------- */
-
-struct visit {
-    const struct ny_shards *shards;
-    ny_shard_work_fn *work;
-    void *arg;
-};
-
-static int visit_shard(void *arg, struct ny_context *ctx, unsigned shard)
-{
-    const struct visit *visit = arg;
-    struct ny_store *store;
-    int err = ny_store_open(&store, ctx, visit->shards->shard[shard].path);
-
-    if (!err) err = visit->work(visit->arg, store, shard);
-    ny_store_close(store);
-    return err;
-}
-
-int ny_shard_team_visit(struct ny_shard_team *team, ny_shard_work_fn *work, void *arg)
-{
-    struct visit visit = {team->shards, work, arg};
-
-    return ny_group_run(team->ctx, &team->shape, team->transport, visit_shard, &visit);
-}
-
-int ny_shard_team_report(const struct ny_shard_team *team, int err, json_t *found,
-                         struct ny_report **report)
-{
-    if (!err && report && team->shape.first == 0)
-        return ny_report_of_json(report, team->ctx, found);
-    json_decref(found);
     return err;
 }
 
@@ -236,15 +133,6 @@ static int go_on_with_update(struct ny_request_call *call, struct ny_shard_team 
     return err ? err : ny_options_set(*options, "update", ny_update_mode_name(mode));
 }
 
-/* Notes how far the shards of this process have come by the command that has ended. */
-static void note(const struct ny_shard_team *team)
-{
-    const struct ny_group_shape *own = &team->shape;
-
-    ny_shards_note(team->ctx, team->shards->path,
-                   (struct ny_shards_noted){.first = own->first, .end = own->first + own->count});
-}
-
 /* Does what the call asks for in each shard. */
 static int run_in_shards(struct ny_context *context, const struct ny_request_call *call,
                          struct ny_report **report)
@@ -263,7 +151,10 @@ static int run_in_shards(struct ny_context *context, const struct ny_request_cal
     err = ny_shard_team_open(&team, context, call->path, command, call->options);
     if (!err && !call->kind) err = go_on_with_update(&request.call, &team, &update);
     if (!err) err = run_or_update(&request, &team, report);
-    if (!err) note(&team);
+    if (!err)
+        ny_shards_note(context, call->path,
+                       (struct ny_shards_noted){.first = team.shape.first,
+                                                .end = team.shape.first + team.shape.count});
     ny_options_free(update);
     ny_shard_team_close(&team);
     return err;
@@ -281,52 +172,6 @@ int ny_request_any(struct ny_context *context, const struct ny_request_call *cal
     if (!err && ny_shards_at(call->path)) err = ny_request_is_whole(context, call, &whole);
     if (err) return err;
     return whole ? ny_request_run(context, call, report) : run_in_shards(context, call, report);
-}
-
-/* ---- exports -------------------------------------------------------------------------------- */
-
-struct shards_export {
-    const struct ny_shared_part *what;
-    struct ny_context *ctx; /* that is told of what was written */
-};
-
-/* Writes a table with names, labels or clusters beside its numbers: the peer that leads does it, as
- * if it were alone, and the others have nothing to do. */
-static int export_beside(struct ny_context *ctx, const struct ny_shared_part *what)
-{
-    struct ny_peers *peers = ny_context_peers(ctx);
-    struct ny_store *store = NULL;
-    int err;
-
-    if (!ny_peers_leads(peers)) return NY_OK;
-    ny_context_set_peers(ctx, NULL);
-    err = ny_shards_open(&store, ctx, what->path, NULL, NY_SHARDS_ALL);
-    if (!err)
-        err = ny_part_export_beside(store, what->name, what->part, what->output, what->beside);
-    ny_store_close(store);
-    ny_context_set_peers(ctx, peers);
-    return err;
-}
-
-static int export_shard(void *arg, struct ny_store *store, unsigned shard)
-{
-    const struct shards_export *export = arg;
-    const struct ny_shared_part *what = export->what;
-    struct ny_context *ctx = ny_store_context(store);
-    int err = what->beside ? export_beside(ctx, what) : ny_store_agree(store);
-
-    (void)shard;
-    if (!err && !what->beside)
-        err = ny_part_export_peers(store, what->name, what->part, what->output);
-    if (ny_context_written(ctx)) ny_context_wrote(export->ctx, *ny_context_written(ctx));
-    return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the file is whole then */
-}
-
-int ny_sharded_export(struct ny_shard_team *team, const struct ny_shared_part *what)
-{
-    struct shards_export export = {what, team->ctx};
-
-    return ny_shard_team_visit(team, export_shard, &export);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */

@@ -18,12 +18,10 @@
 #include "api/call.h"
 #include "api/fit.h"
 #include "api/inspect.h"
-#include "api/report.h"
-#include "api/update_shards.h"
 #include "base/memory.h"
 #include "fit/shards.h"
-#include "peers/group.h"
 #include "results/behind.h"
+#include "results/record.h"
 #include "update/update.h"
 
 /* The update, as all shards of this process share it. */
@@ -45,7 +43,7 @@ static int check_result(struct ny_store *store, struct shards_update *update, un
 {
     struct ny_context *ctx = ny_store_context(store);
     json_t *begun = NULL;
-    int err = ny_update_shards_check(ctx, update->name, record);
+    int err = ny_update_check_shards(ctx, update->name, record);
 
     if (!err) err = ny_record_load_update(store, update->name, &begun);
     if (!err && ny_field_is(begun, "stage", "done"))

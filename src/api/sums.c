@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/given.h"
-#include "api/landmark_table.h"
+#include "api/option_tables.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/decimal.h"

@@ -22,7 +22,6 @@
 #include "results/stored_model.h"
 
 #include "api/call.h"
-#include "api/given.h"
 #include "api/new_neighbors.h"
 #include "api/report.h"
 #include "api/settings.h"
@@ -87,18 +86,14 @@ static int by_graph(struct run *run, struct ny_store *store)
     return err;
 }
 
-/* Returns the option that asks for neighbours, which only a graph gives; NULL: none does. */
-static const char *graph_option(const struct ny_placing *placing)
-{
-    if (placing->distances) return "distances";
-    if (placing->neighbors) return "neighbors";
-    return placing->recall != 0 ? "recall" : NULL;
-}
-
 /* Refuses options that only graphs have, for a result that gives coordinates. */
 static int check_coordinates(const struct run *run)
 {
-    const char *option = graph_option(run->placing);
+    const struct ny_placing *placing = run->placing;
+    const char *option = placing->distances     ? "distances"
+                         : placing->neighbors   ? "neighbors"
+                         : placing->recall != 0 ? "recall"
+                                                : NULL;
 
     return option ? ny_fail_only(run->ctx, option, "the name of a graph") : NY_OK;
 }

@@ -9,13 +9,13 @@
  */
 #include <string.h>
 
-#include "api/given.h"
+#include "api/call.h"
 #include "api/report.h"
 #include "base/memory.h"
 #include "results/behind.h"
 #include "results/record.h"
 #include "results/update.h"
-#include "shards/whole.h"
+#include "shards/open.h"
 
 enum { LIST_BYTES = 512 };
 

@@ -15,7 +15,6 @@
 #include "api/fit_store.h"
 #include "api/report.h"
 #include "api/settings.h"
-#include "api/update_shards.h"
 #include "base/memory.h"
 #include "base/peers.h"
 #include "base/progress.h"
@@ -139,13 +138,6 @@ static int announce(const struct update *update, struct ny_plan *plan)
     return err ? err : ny_plan_check_time(update->options, plan, update->record, "this update");
 }
 
-/* One that would fail again in the same way is forgotten: the result is as it was. */
-static int forget_hopeless(struct update *update, int err)
-{
-    if (ny_is_final(err)) ny_update_discard(update->store, update->name, update->record);
-    return err;
-}
-
 /* Tells whether nothing is to be taken in, in any shard. Rows that a frozen update has placed are
  * still to be taken in by a full one. */
 static int find_up_to_date(const struct update *update, bool *up_to_date)
@@ -172,12 +164,95 @@ static int check_allowed(const struct update *update)
         err = ny_fail(update->ctx, NY_EUSAGE, "'%s' was placed by a model; give --update frozen",
                       update->name);
     if (!err && ny_context_peers(update->ctx))
-        err = ny_update_shards_check(update->ctx, update->name, update->result);
+        err = ny_update_check_shards(update->ctx, update->name, update->result);
     else if (!err && !update->all_shards && json_object_get(update->result, "sharded"))
         err = ny_fail(update->ctx, NY_EUSAGE, "'%s' is of all shards; update it by their path",
                       update->name);
     return err;
 }
+
+/* ---- updates of all shards ----------------------------------------------------------------- */
+
+/* All updates begin before the first exchange of a stage, and all are made before the first is
+ * shown, so that the records tell how far an interrupted one was. */
+enum stand { NONE, UNDER_WAY, MADE };
+
+struct standing {
+    uint64_t stand;
+    uint64_t rows; /* of all shards, as the update that was made counts them, or else the result */
+};
+
+int ny_update_check_shards(struct ny_context *ctx, const char *name, const json_t *result)
+{
+    uint64_t shards = ny_field_count(json_object_get(result, "sharded"), "shards", 0);
+
+    if (shards == ny_peers_shards(ny_context_peers(ctx))) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "'%s' is another result in each shard; update it there", name);
+}
+
+/* Tells how far the update of this shard is. One of rows that are numbered otherwise now, or are
+ * gone, counts as none. */
+static int standing_of(struct ny_store *store, const json_t *result, const json_t *begun,
+                       struct standing *mine)
+{
+    bool made = ny_field_is(begun, "stage", "done");
+    uint64_t first = ny_field_count(begun, "first", 0);
+    uint64_t n = ny_field_count(json_object_get(begun, "report"), "n", 0);
+    const json_t *sharded = json_object_get(made ? begun : result, "sharded");
+    struct ny_rows_info points;
+    int err = ny_points_info(store, &points);
+
+    if (err) return err;
+    mine->stand = made ? MADE : UNDER_WAY;
+    if (!begun || (!made && (first != points.here.first || n > points.n))) mine->stand = NONE;
+    mine->rows = ny_field_count(sharded, "rows", 0);
+    return NY_OK;
+}
+
+/* Tells whether all updates are made: a shard without one shows it already. */
+static bool are_made(const struct standing *all, unsigned shards)
+{
+    uint64_t rows = 0;
+    bool made = false;
+
+    for (unsigned k = 0; k < shards; k++) {
+        if (all[k].stand == MADE) rows = all[k].rows;
+        made = made || all[k].stand == MADE;
+    }
+    for (unsigned k = 0; k < shards; k++)
+        made = made && all[k].stand != UNDER_WAY && all[k].rows == rows;
+    return made;
+}
+
+/* Finds where the updates of all shards go on. *begun: that of this shard (NULL: none), which moves
+ * to *other where all have to begin anew. *whole: all updates are made, and some shards show theirs
+ * already. Alone, what was begun goes on. */
+static int compare_shards(struct ny_store *store, const json_t *result, json_t **begun,
+                          json_t **other, bool *whole)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_peers *peers = ny_context_peers(ctx);
+    unsigned shards = ny_peers_shards(peers);
+    struct standing mine, *all;
+    bool anew = false;
+    int err;
+
+    if (!peers) return NY_OK;
+    all = ny_calloc(ctx, NY_MEM_OTHER, shards, sizeof(*all));
+    err = all ? standing_of(store, result, *begun, &mine) : NY_EBUDGET;
+    if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
+    if (!err) *whole = are_made(all, shards);
+    for (unsigned k = 0; !err && k < shards; k++)
+        anew = anew || all[k].stand == NONE;
+    if (!err && !*whole && anew && *begun) {
+        *other = *begun;
+        *begun = NULL;
+    }
+    ny_free(ctx, all);
+    return err;
+}
+
+/* ---- the steps ----------------------------------------------------------------------------- */
 
 /* Runs the stages. Shards wait for one another before any of them shows its update, and count as
  * many as the one that has had most. */
@@ -191,19 +266,12 @@ static int run_stages(struct update *update, const struct ny_plan *plan)
     ny_stages_begin(update->ctx, plan->stage_s);
     err = ny_store_fit_start(update->store, update->name, update->settings, update->record, plan);
     ny_progress_end(update->ctx);
-    err = forget_hopeless(update, err);
+    if (ny_is_final(err)) /* it would fail again: the result is as it was */
+        ny_update_discard(update->store, update->name, update->record);
     if (!err) err = ny_peers_least(peers, &left);
     if (err || !peers) return err;
     ny_field_set_count(json_object_get(update->record, "report"), "updates", UINT64_MAX - left);
     return ny_update_put(update->store, update->name, update->record);
-}
-
-/* Says that there is nothing to do. */
-static void note_up_to_date(const struct update *update)
-{
-    ny_memory_lend(update->ctx, 0);
-    ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name,
-           ny_store_path(update->store));
 }
 
 /* Begins the update, or goes on with the one that was interrupted; `other` cannot go on. Nothing
@@ -226,12 +294,11 @@ static int run(struct update *update)
     int err = check_allowed(update);
 
     if (!err) err = find_begun(update, &other);
-    if (!err)
-        err =
-            ny_update_shards_stand(update->store, update->result, &update->record, &other, &whole);
+    if (!err) err = compare_shards(update->store, update->result, &update->record, &other, &whole);
     if (!err && !whole) err = find_up_to_date(update, &up_to_date);
     if (!err && up_to_date)
-        note_up_to_date(update);
+        ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name,
+               ny_store_path(update->store));
     else if (!err && !whole)
         err = take_in(update, other);
     else if (!err && update->record) /* a kill was between those of two shards */

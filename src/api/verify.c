@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -19,7 +18,6 @@
 #include "results/shards.h"
 #include "results/unneeded.h"
 #include "shards/open.h"
-#include "shards/set.h"
 
 /* Gathers what a verification finds. */
 struct finding {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "api/given.h"
+#include "api/call.h"
 #include "api/inspect.h"
 #include "api/report.h"
 #include "base/memory.h"

@@ -25,7 +25,7 @@ struct ny_folder_word {
 
 /* Looks at the word that is there. */
 void ny_folder_word_look(struct ny_folder_word *word);
-/* Leaves a sentence for those that wait, if the folder is there. */
+/* Leaves a sentence for those that wait, if there is a folder (path ""). */
 void ny_folder_word_leave(const struct ny_folder_word *word, const char *why);
 
 struct ny_folder_wish {

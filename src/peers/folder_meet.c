@@ -262,6 +262,7 @@ void ny_folder_word_leave(const struct ny_folder_word *word, const char *why)
     FILE *file;
     bool said;
 
+    if (!*word->path) return;
     snprintf(fresh, sizeof(fresh), "%s.new", word->path);
     file = fopen(fresh, "we");
     if (!file) return;

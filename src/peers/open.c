@@ -4,17 +4,19 @@
  */
 #include "peers/open.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/beside.h"
 #include "base/checksum.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "peers/folder.h"
 #include "peers/group.h"
-#include "peers/mpi.h"
 
 /* Returns a whole number of the environment; 0 where there is none. */
 static unsigned environment_number(const char *name)
@@ -55,6 +57,48 @@ static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
                    ranks, shards);
 }
 
+static const char plugin[] = "libnystream-mpi.so";
+
+static int fail_to_load(struct ny_context *ctx, const char *path)
+{
+    const char *reason = dlerror();
+
+    return ny_fail(ctx, NY_EUSAGE,
+                   "the plug-in for MPI cannot be loaded (%s: %s); install or build nystream-mpi "
+                   "('make mpi'), and name it in NYSTREAM_MPI",
+                   path, reason ? reason : "");
+}
+
+/* Loads the plug-in. It stays loaded to the end of the process, which many an MPI needs. */
+static int load(void **library, struct ny_context *ctx)
+{
+    const char *path = getenv("NYSTREAM_MPI");
+    char found[PATH_MAX];
+
+    if (!path || !*path) path = ny_find_beside(plugin, "lib", R_OK, found) ? found : plugin;
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return *library ? NY_OK : fail_to_load(ctx, path);
+}
+
+/* Opens the transport of the plug-in for MPI, which is a library of its own, since each MPI needs
+ * another one, and most users need none: nystream knows nothing of MPI. It is where NYSTREAM_MPI
+ * says; else beside the library or the program, in lib beside their folder, or where the system
+ * looks for libraries. */
+static int open_plugin(struct ny_transport **out, struct ny_context *ctx)
+{
+    ny_transport_open_fn *open_transport;
+    char why[sizeof((*out)->why)] = "";
+    void *library;
+    int err = load(&library, ctx);
+
+    *out = NULL;
+    if (err) return err;
+    *(void **)&open_transport = dlsym(library, NY_TRANSPORT_SYMBOL);
+    if (!open_transport) return fail_to_load(ctx, plugin);
+    *out = open_transport(why, sizeof(why));
+    return *out ? NY_OK : ny_fail(ctx, NY_EIO, "MPI cannot be used: %s", why);
+}
+
 static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned shards)
 {
     unsigned launched = ny_transport_launched(); /* before MPI, which may say so itself */
@@ -63,7 +107,7 @@ static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned 
 
     if (launched > shards) return refuse_ranks(ctx, launched, shards);
     if (!launched) launched = environment_number("SLURM_STEP_NUM_TASKS");
-    err = ny_mpi_open(&transport, ctx);
+    err = open_plugin(&transport, ctx);
     if (err) return err;
     if (launched && launched != transport->ranks) /* each is alone in an MPI of its own */
         err =
@@ -122,11 +166,6 @@ void ny_transport_begin(struct ny_transport_wish *wish, const char *store)
 
     if (length >= PATH_MAX) *wish->word.path = '\0';
     if (*wish->word.path) ny_folder_word_look(&wish->word);
-}
-
-void ny_transport_give_up(const struct ny_transport_wish *wish, const char *why)
-{
-    if (*wish->word.path) ny_folder_word_leave(&wish->word, why);
 }
 
 /* Tells whether a process with stores of these ids has all shards of a rank. */

@@ -25,10 +25,9 @@ struct ny_transport_wish {
     struct ny_folder_word word; /* of ny_transport_begin() */
 };
 
-/* Called when a job of a store begins, and where it ends before ny_transport_open(): processes that
- * wait for this one in a folder end as well. */
+/* Called when a job of a store begins. Where it ends before ny_transport_open(),
+ * ny_folder_word_leave() ends processes that wait for this one in a folder as well. */
 void ny_transport_begin(struct ny_transport_wish *wish, const char *store);
-void ny_transport_give_up(const struct ny_transport_wish *wish, const char *why);
 
 /* NY_EUSAGE for a word of --peers that means nothing (NULL is fine), and for one by which nobody
  * waits where `waits`, --peers-wait as it was typed, is not NULL. */

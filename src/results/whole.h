@@ -1,4 +1,4 @@
-/* Results of all rows of a store in shards (shards/whole.h): which rows they have. */
+/* Results of all rows of a store in shards (shards/open.h): which rows they have. */
 #ifndef NY_RESULTS_WHOLE_H
 #define NY_RESULTS_WHOLE_H
 

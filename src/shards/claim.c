@@ -7,23 +7,21 @@
 
 #include "base/memory.h"
 #include "shards/held.h"
-#include "shards/text.h"
 
 static struct ny_shard *own(const struct ny_claim *claim)
 {
     return &claim->shards->shard[claim->shard];
 }
 
-/* Tells whether the facts are those of somebody else, so that this import has to agree. */
-static bool is_settled(const struct ny_claim *claim)
+const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
 {
     const struct ny_shards *shards = claim->shards;
 
-    if (!shards->facts.d) return false;
-    if (shards->closed || claim->kept) return true;
+    if (!shards->facts.d) return NULL;
+    if (shards->closed || claim->kept) return &shards->facts;
     for (unsigned k = 0; k < shards->count; k++)
-        if (k != claim->shard && shards->shard[k].listed) return true;
-    return false;
+        if (k != claim->shard && shards->shard[k].listed) return &shards->facts;
+    return NULL;
 }
 
 /* ---- comparing ----------------------------------------------------------------------------- */
@@ -293,18 +291,13 @@ int ny_claim_keep(struct ny_claim *claim, struct ny_store *store)
     return err;
 }
 
-const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
-{
-    return is_settled(claim) ? &claim->shards->facts : NULL;
-}
-
 int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts,
                    const struct ny_names *columns, const uint8_t id[16])
 {
     struct ny_shards_held held;
     int err = enter(claim, &held);
 
-    if (!err && is_settled(claim)) {
+    if (!err && ny_claim_settled(claim)) {
         err = compare(claim, facts, columns, claim->shards);
     } else if (!err) {
         /* Names that an earlier run of the same import has numbered stay: its rows may be staged.
@@ -346,9 +339,9 @@ static int add_class(struct ny_claim *claim, const char *text, size_t length)
     char shown[64];
 
     snprintf(shown, sizeof(shown), "'%.*s'", (int)(length < 48 ? length : 48), text);
-    if (is_settled(claim) && shards->facts.labels == NY_LABELS_NUMBERS)
+    if (ny_claim_settled(claim) && shards->facts.labels == NY_LABELS_NUMBERS)
         return differ(claim, "labels such as", shown, "numbers");
-    if (is_settled(claim) && shards->facts.labels == NY_LABELS_NONE)
+    if (ny_claim_settled(claim) && shards->facts.labels == NY_LABELS_NONE)
         return differ(claim, "labels such as", shown, "none");
     if (shards->closed) return other_classes(claim);
     own(claim)->listed = true; /* before the facts, too: a reader meets words when it is opened */
@@ -404,7 +397,7 @@ int ny_claim_labels(struct ny_claim *claim, const struct ny_classes *classes)
     if (count > 0) return NY_OK; /* each name was settled as it was met */
     err = enter(claim, &held);
     if (!err && claim->shards->facts.labels == NY_LABELS_WORDS) {
-        if (is_settled(claim))
+        if (ny_claim_settled(claim))
             err = differ(claim, "labels that are", "numbers, or none at all", "words");
         ny_names_clear(&claim->shards->classes);
     }

@@ -56,7 +56,7 @@ const char *ny_claim_path(const struct ny_claim *claim);
 /* Has the facts hold for this shard, too, as its store has rows. One that was moved here from the
  * folder of another host is not listed yet. NY_ESTORE where it is not as the file says. */
 int ny_claim_keep(struct ny_claim *claim, struct ny_store *store);
-/* Returns what other shards have settled, likewise; NULL: nothing yet. */
+/* Returns what others have settled, so that this import has to agree; NULL: nothing yet. */
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
 /* Settles the facts and the names of columns, or compares them with those that are settled:
  * NY_EDATA names the first that differs, with both values. Lists the shard, whose store has this

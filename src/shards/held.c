@@ -1,15 +1,21 @@
 /*
- * Locks the folder of a store in shards, and writes its file (shards/held.h).
+ * Locks the folder of a store in shards, and writes its file (shards/held.h), in which it notes how
+ * far its shards have come (shards/shards.h).
  *
  * The lock is flock on a file of the folder, which the kernel drops with the process. Whoever takes
  * back the first import removes the lock with the rest, so that a lock counts only if its file is
  * still in place.
+ *
+ * Epochs are read while the lock of the file is held, so that a note never goes back behind a later
+ * one. They are those of commits that are on the disk: a loss of power takes no commit back that
+ * was noted.
  */
 #include "shards/held.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -17,7 +23,6 @@
 
 #include "base/memory.h"
 #include "io/draft.h"
-#include "shards/text.h"
 
 enum { TRIES = 100 };
 static const char lock_name[] = "shards.lock", new_name[] = "shards.new" /* of 1.1.0 */,
@@ -153,4 +158,65 @@ void ny_shards_remove(const struct ny_shards_held *held, bool made)
     if (snprintf(file, sizeof(file), "%s/%s", held->path, name) < PATH_MAX) unlink(file);
     unlink(held->lock);
     if (made) rmdir(held->path);
+}
+
+/* ---- how far shards have come -------------------------------------------------------------- */
+
+/* Takes into the list how far shard k has come, if it is there. */
+static int note_shard(struct ny_shards *shards, unsigned k, const struct ny_shards_noted *noted)
+{
+    struct ny_shard *shard = &shards->shard[k];
+    struct ny_store *store;
+    int err = ny_shards_store(&store, shards, k);
+
+    ny_store_close(store);
+    if (err || !shard->there) return err;
+    shard->listed = true;
+    shard->listed_rows = noted->cut && noted->rows < shard->rows ? noted->rows : shard->rows;
+    shard->noted = shard->now;
+    return NY_OK;
+}
+
+int ny_shards_note(struct ny_context *ctx, const char *path, struct ny_shards_noted noted)
+{
+    struct ny_shards_held held;
+    struct ny_shards *shards = NULL;
+    bool made = false;
+    int err = ny_shards_hold(&held, ctx, path, &made);
+
+    if (!err) err = ny_shards_load(&shards, ctx, path);
+    if (!err) shards->accepts = noted.accepts;
+    if (!err && (!noted.end || noted.end > shards->count)) noted.end = shards->count;
+    for (unsigned k = noted.first; !err && k < noted.end; k++)
+        err = note_shard(shards, k, &noted);
+    if (!err) err = ny_shards_write(&held, shards);
+    ny_shards_let_go(&held);
+    ny_shards_free(shards);
+    if (!err || noted.cut) return err;
+    ny_log(ctx, NY_LOG_WARNING, "%s", ny_context_message(ctx));
+    ny_error_clear(ctx);
+    return NY_OK;
+}
+
+bool ny_shards_within(struct ny_context *ctx, const char *path, struct ny_shard_home *home)
+{
+    static const char digits[] = "0123456789";
+    const size_t tail = strlen("shard-00000");
+    size_t length = strlen(path);
+    const char *own;
+    struct ny_shards *shards;
+
+    while (length > 0 && path[length - 1] == '/')
+        length--;
+    if (length < tail || length >= PATH_MAX) return false;
+    own = path + length - tail;
+    if ((own > path && own[-1] != '/') || strncmp(own, "shard-", 6) || strspn(own + 6, digits) != 5)
+        return false;
+    snprintf(home->folder, PATH_MAX, "%.*s", own > path ? (int)(own - path) : 1,
+             own > path ? path : ".");
+    if (!ny_shards_at(home->folder) || ny_shards_load(&shards, ctx, home->folder)) return false;
+    home->shard = (unsigned)strtoul(own + 6, NULL, 10);
+    home->count = shards->count;
+    ny_shards_free(shards);
+    return home->shard < home->count;
 }

@@ -1,11 +1,20 @@
-/* The folder of a store in shards while its lock is held: whoever changes the file `shards` does it
- * in here, so that imports of several shards at the same time take turns. */
+/* The file `shards` as text, and the folder of a store in shards while its lock is held: whoever
+ * changes the file does it in here, so that imports of several shards at the same time take turns.
+ */
 #ifndef NY_SHARDS_HELD_H
 #define NY_SHARDS_HELD_H
 
 #include <limits.h>
 
 #include "shards/shards.h"
+
+/* Fills in count, facts, classes and the list of shards from a text. Nothing in it is believed:
+ * *wrong says what cannot be so, and the status is then NY_ESTORE, without an error being set. */
+int ny_shards_parse(struct ny_shards *shards, const char *text, size_t bytes, const char **wrong);
+/* Makes the text, which the caller frees by ny_free(). NY_EBUDGET, with the error set. */
+int ny_shards_print(const struct ny_shards *shards, char **text, size_t *bytes);
+/* Makes room for so many shards, with the paths of their stores. */
+int ny_shards_room(struct ny_shards *shards, unsigned count);
 
 struct ny_shards_held {
     struct ny_context *ctx;

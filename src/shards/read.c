@@ -17,7 +17,7 @@
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "base/scratch.h"
-#include "shards/text.h"
+#include "shards/held.h"
 
 enum { FILE_BYTES_MAX = 1 << 28 };
 

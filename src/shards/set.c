@@ -1,9 +1,9 @@
 /*
- * Opens the shards of a store as a set (shards/set.h). Their stores are opened when they are asked
+ * Opens the shards of a store as a set (shards/open.h). Their stores are opened when they are asked
  * for, and a few are kept open: a process can have so many environments and no more, and pictures
  * and samples go through the rows in order.
  */
-#include "shards/set.h"
+#include "shards/open.h"
 
 #include "base/checksum.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 /*
- * The file `shards` as JSON (shards/text.h):
+ * The file `shards` as JSON (shards/held.h):
  *
  *   format    NY_SHARDS_FORMAT
  *   shards    how many there are
@@ -19,7 +19,7 @@
  *             has begun; rows 0: it has not ended; epochs of points and results,
  *             0 or not there: not noted
  */
-#include "shards/text.h"
+#include "shards/held.h"
 
 #include <errno.h>
 #include <jansson.h>

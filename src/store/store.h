@@ -181,7 +181,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
 
 /* ---- several stores as one ---------------------------------------------------------------- */
 
-/* A set of stores, whose rows are numbered through: the shards of a store (shards/set.h). Its
+/* A set of stores, whose rows are numbered through: the shards of a store (shards/open.h). Its
  * handle serves what reads rows, names, labels and results; what belongs to a result as a whole,
  * such as its record and model, is that of the first store that has it. All that writes is
  * NY_EUSAGE. */

@@ -1,6 +1,6 @@
 /* The file of a store in shards: any text is refused, or read as what is written again alike. */
 #include "fuzz/fuzz.h"
-#include "shards/text.h"
+#include "shards/held.h"
 
 enum { MEMORY = 256 << 20 };
 

@@ -1,5 +1,5 @@
 /* Texts of options that stand for times and numbers. */
-#include "api/option_values.h"
+#include "api/option_table.h"
 
 #include "base/decimal.h"
 #include "support/test.h"
@@ -34,8 +34,9 @@ TEST(other_texts_are_no_times)
 /* One function tells for options, grids of widths and shares what a decimal number is. */
 TEST(numbers_are_decimal)
 {
-    static const char *const bad[] = {"",    " 1",  "1 ",  "+",    "e5",    "1e",   "1.2.3", "0x10",
-                                      "inf", "nan", "1,5", "1e999", "-1e999", "1e5x", "1f"};
+    static const char *const bad[] = {"",    " 1",    "1 ",     "+",    "e5",
+                                      "1e",  "1.2.3", "0x10",   "inf",  "nan",
+                                      "1,5", "1e999", "-1e999", "1e5x", "1f"};
     double value = 0;
 
     assert_true(ny_decimal_whole("-2.5e-3", &value) && value == -2.5e-3);

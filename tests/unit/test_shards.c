@@ -1,4 +1,4 @@
-/* shards/text.h, shards/claim.h: the file of a store in shards as it is written and read, files
+/* shards/held.h, shards/claim.h: the file of a store in shards as it is written and read, files
  * that are damaged, and claims that are withdrawn. (Facts and classes of imports that come one
  * after the other and at the same time: tests/cli/shards.bats.) */
 #include <sys/wait.h>
@@ -6,7 +6,6 @@
 
 #include "shards/claim.h"
 #include "shards/held.h"
-#include "shards/text.h"
 #include "support/folder.h"
 
 OWNS_POINTER(ny_claim, ny_claim_free)
