@@ -25,17 +25,18 @@
 #include "update/courses.h"
 #include "update/update.h"
 
-/* An update and what it is about. The records belong to the caller of run(). */
+/* An update and what it is about. */
 struct update {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
     const struct ny_options *options; /* the typed ones */
     enum ny_update_mode mode;
-    bool all_shards; /* the result of a shard is updated by itself */
-    const struct ny_fit_settings *settings;
-    const json_t *result; /* the record of what is updated */
-    json_t *record;       /* that of the update, when there is one */
+    bool all_shards;           /* the result of a shard is updated by itself */
+    json_t *result;            /* the record of what is updated, */
+    struct ny_options *stored; /* its options, from which the settings borrow, */
+    struct ny_owned_settings settings;
+    json_t *record; /* that of the update, when there is one */
     struct ny_rows_info points;
 };
 
@@ -117,7 +118,7 @@ static size_t expected_landmarks(const struct update *update)
 {
     const json_t *report = json_object_get(update->result, "report");
 
-    if (update->mode == NY_UPDATE_FULL && !update->settings->rule->by_tolerance) return 0;
+    if (update->mode == NY_UPDATE_FULL && !update->settings.fit.rule->by_tolerance) return 0;
     return (size_t)ny_field_count(report, "landmarks", 0);
 }
 
@@ -125,7 +126,7 @@ static size_t expected_landmarks(const struct update *update)
  * more were appended since. */
 static int announce(const struct update *update, struct ny_plan *plan)
 {
-    const struct ny_fit_settings *settings = update->settings;
+    const struct ny_fit_settings *settings = &update->settings.fit;
     uint64_t here = ny_rows_here(&update->points), n = here;
     int err = ny_fit_plan(ny_store_rows(update->store), settings, expected_landmarks(update), plan);
 
@@ -156,7 +157,7 @@ static int find_up_to_date(const struct update *update, bool *up_to_date)
 /* Refuses what this result cannot have. */
 static int check_allowed(const struct update *update)
 {
-    int err = ny_update_allowed(update->ctx, update->settings, update->mode, update->name,
+    int err = ny_update_allowed(update->ctx, &update->settings.fit, update->mode, update->name,
                                 ny_record_of(update->result));
 
     if (!err && update->mode == NY_UPDATE_FULL &&
@@ -264,7 +265,8 @@ static int run_stages(struct update *update, const struct ny_plan *plan)
     int err;
 
     ny_stages_begin(update->ctx, plan->stage_s);
-    err = ny_store_fit_start(update->store, update->name, update->settings, update->record, plan);
+    err = ny_store_fit_start(update->store, update->name, &update->settings.fit, update->record,
+                             plan);
     ny_progress_end(update->ctx);
     if (ny_is_final(err)) /* it would fail again: the result is as it was */
         ny_update_discard(update->store, update->name, update->record);
@@ -296,49 +298,42 @@ static int run(struct update *update)
     if (!err) err = find_begun(update, &other);
     if (!err) err = compare_shards(update->store, update->result, &update->record, &other, &whole);
     if (!err && !whole) err = find_up_to_date(update, &up_to_date);
-    if (!err && up_to_date)
+    if (!err && up_to_date) {
+        ny_memory_lend(update->ctx, 0);
         ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all rows of %s", update->name,
                ny_store_path(update->store));
-    else if (!err && !whole)
+    } else if (!err && !whole) {
         err = take_in(update, other);
-    else if (!err && update->record) /* a kill was between those of two shards */
+    } else if (!err && update->record) { /* a kill was between those of two shards */
         err = ny_update_put(update->store, update->name, update->record);
+    }
     json_decref(other);
     return err ? err : ny_clusters_carry(update->store, update->name);
 }
 
-/* A result that is to take rows in, and the settings that it was made with. */
-struct updated {
-    json_t *record;
-    struct ny_options *stored; /* the options of the record, which the settings borrow from */
-    struct ny_owned_settings settings;
-};
-
 /* Reads the result, and refuses what cannot be updated, or not with these options. Landmarks of one
  * of all shards are among the rows of all of them. */
-static int read_result(struct updated *updated, struct update *update)
+static int read_result(struct update *update)
 {
     struct ny_own_landmarks own = {.name = update->name, .done = true};
-    const struct ny_options *options = update->options;
     const json_t *sharded;
-    int err = need_result(update->store, update->name, options, &updated->record);
+    int err = need_result(update->store, update->name, update->options, &update->result);
 
     if (!err) err = ny_points_info(update->store, &update->points);
-    sharded = json_object_get(updated->record, "sharded");
+    sharded = json_object_get(update->result, "sharded");
     if (update->all_shards) /* those of the fit, and those that this shard has got since */
         own.rows = ny_field_count(sharded, "rows", 0) + ny_field_count(sharded, "first", 0) +
-                   update->points.n - ny_record_selected(ny_record_of(updated->record));
+                   update->points.n - ny_record_selected(ny_record_of(update->result));
     if (!err)
-        err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT,
-                                   json_object_get(updated->record, "options"), own.name);
+        err = ny_options_of_stored(&update->stored, update->options, NY_GROUP_FIT,
+                                   json_object_get(update->result, "options"), own.name);
     if (!err)
-        err =
-            ny_settings_new(&updated->settings, update->store, updated->stored, NY_GROUP_FIT, &own);
+        err = ny_settings_new(&update->settings, update->store, update->stored, NY_GROUP_FIT, &own);
     if (!err)
         err = ny_shards_rows_now(update->ctx, ny_field_count(sharded, "first", 0), &update->points,
-                                 updated->settings.given.rows, updated->settings.given.count);
-    if (!err && ny_accuracy_landmarks(updated->record))
-        updated->settings.fit.landmarks = ny_accuracy_landmarks(updated->record);
+                                 update->settings.given.rows, update->settings.given.count);
+    if (!err && ny_accuracy_landmarks(update->result))
+        update->settings.fit.landmarks = ny_accuracy_landmarks(update->result);
     return err;
 }
 
@@ -360,16 +355,13 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
                             .options = options,
                             .mode = mode_of(options),
                             .all_shards = of_all};
-    struct updated updated = {0};
-    int err = read_result(&updated, &update);
+    int err = read_result(&update);
 
-    update.settings = &updated.settings.fit;
-    update.result = updated.record;
     if (!err) err = run(&update);
-    if (!err) *record = json_incref(update.record ? update.record : updated.record);
+    if (!err) *record = json_incref(update.record ? update.record : update.result);
     json_decref(update.record);
-    json_decref(updated.record);
-    ny_settings_release(&updated.settings, update.ctx);
-    ny_options_free(updated.stored);
+    json_decref(update.result);
+    ny_settings_release(&update.settings, update.ctx);
+    ny_options_free(update.stored);
     return err;
 }
