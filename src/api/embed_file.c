@@ -37,11 +37,9 @@ static void choose_folder(char folder[FOLDER_BYTES], const char *output,
 static int hold_file(struct ny_context *ctx, const char *name, const char *file, const char *folder,
                      const struct ny_options *options, struct ny_import_found *found)
 {
-    struct ny_store *store;
-    int err = ny_store_of_none(&store, ctx, name, folder);
+    int err = ny_temporary(ctx, name, folder);
 
     if (err) return err;
-    ny_store_hold(ctx, store);
     return ny_import_held(ctx, name, (struct ny_import_source){.file = file, .alone = true},
                           options, found);
 }

@@ -11,28 +11,22 @@
 static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
                                                const struct ny_options *options, const char **typed)
 {
-    struct ny_evaluate_settings settings = {.measures = ny_options_get(options, "measures"),
-                                            .against = ny_options_get(options, "against"),
-                                            .threads = ny_context_threads(ctx),
-                                            .typed = typed};
-    uint64_t clusters = 0, to = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
+    struct ny_evaluate_settings settings = {
+        .measures = ny_options_get(options, "measures"),
+        .against = ny_options_get(options, "against"),
+        .clusters = ny_options_count(options, "clusters", 0),
+        .clusters_to = ny_options_count(options, "clusters-to", 0),
+        .inits = (unsigned)ny_options_count(options, "n-init", 0),
+        .knn_neighbors = ny_options_count(options, "knn-neighbors", 0),
+        .neighbors = ny_options_count(options, "neighbors", 0),
+        .sample = ny_options_count(options, "sample", 0),
+        .seed = ny_options_count(options, "seed", 0),
+        .threads = ny_context_threads(ctx),
+        .typed = typed};
 
     for (int i = 0; ny_option_at(i); i++)
         if (options->typed[i] && ny_option_at(i)->groups & NY_GROUP_EVALUATE)
             *typed++ = ny_option_at(i)->name;
-    ny_options_size(options, "clusters", &clusters);
-    ny_options_size(options, "clusters-to", &to);
-    ny_options_size(options, "n-init", &inits);
-    ny_options_size(options, "knn-neighbors", &knn_neighbors);
-    ny_options_size(options, "neighbors", &neighbors);
-    ny_options_size(options, "sample", &sample);
-    ny_options_size(options, "seed", &settings.seed);
-    settings.clusters = (size_t)clusters;
-    settings.clusters_to = (size_t)to;
-    settings.inits = (unsigned)inits;
-    settings.knn_neighbors = (size_t)knn_neighbors;
-    settings.neighbors = (size_t)neighbors;
-    settings.sample = (size_t)sample;
     return settings;
 }
 

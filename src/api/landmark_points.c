@@ -32,22 +32,7 @@ struct table {
     void *narrow;
 };
 
-static void release(struct table *table)
-{
-    ny_free(table->ctx, table->rows);
-    ny_csr_release(&table->csr, table->ctx);
-    ny_layout_free(&table->own);
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
-
-/* Makes room for `more` rows. */
-static int reserve(struct table *table, size_t more)
-{
-    if (table->sparse) return NY_OK;
-    return ny_resize_array(table->ctx, NY_MEM_DICTIONARY, &table->rows, table->count + more,
-                           (size_t)table->info.d * ny_dtype_size(table->dtype));
-}
 
 static int read_rows(struct table *table, struct ny_reader *reader)
 {
@@ -58,9 +43,12 @@ static int read_rows(struct table *table, struct ny_reader *reader)
     for (;;) {
         struct ny_row_batch batch = {.sparse = &table->csr};
 
-        err = reserve(table, ROWS);
-        if (err) return err;
-        if (!table->sparse) batch.values = table->rows + table->count * row;
+        if (!table->sparse) {
+            err = ny_resize_array(table->ctx, NY_MEM_DICTIONARY, &table->rows, table->count + ROWS,
+                                  row);
+            if (err) return err;
+            batch.values = table->rows + table->count * row;
+        }
         err = ny_reader_next(reader, ROWS, &batch);
         if (err) return err == NY_END ? NY_OK : err;
         table->count += batch.count;
@@ -230,6 +218,8 @@ int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *s
         convert(&table, i, how, rows + i * row_bytes);
     err = rows ? check_twice(&table, rows, row_bytes) : NY_EBUDGET;
 done:
-    release(&table);
+    ny_free(table.ctx, table.rows);
+    ny_csr_release(&table.csr, table.ctx);
+    ny_layout_free(&table.own);
     return err;
 }

@@ -1,4 +1,5 @@
-#include "api/new_neighbors.h"
+/* Writes the neighbours of new rows to files, or into memory (api/new_rows.h). */
+#include "api/new_rows.h"
 
 #include <float.h>
 #include <math.h>

@@ -11,6 +11,7 @@
 #include "evaluate/new_clusters.h"
 #include "io/reader.h"
 #include "io/writer.h"
+#include "place/neighbors.h"
 #include "place/transform.h"
 #include "results/beside.h"
 #include "stream/row_ids.h"
@@ -62,5 +63,26 @@ int ny_read_rows_open(struct ny_new_rows *rows, const struct ny_placer *placer,
 int ny_read_rows_source(struct ny_new_rows *rows, struct ny_placer *placer, unsigned units,
                         struct ny_source **out);
 void ny_read_rows_close(struct ny_new_rows *rows);
+
+/* ---- neighbours of new rows (place/neighbors.h) -------------------------------------------- */
+
+/* Neighbours of new rows. Files have row numbers as u64 and distances as f32, like those of a
+ * graph's own lists; in memory distances are f64. Row numbers go to rows.output or `numbers`, and
+ * distances, if they are wanted, to the others. */
+struct ny_neighbor_lists {
+    struct ny_read_rows rows; /* its room is not used */
+    const char *distances_output;
+    uint64_t *numbers;
+    double *distances;
+    struct ny_new_neighbors found;
+    /* These are of a search under way. */
+    struct ny_writer *numbers_writer, *distances_writer;
+    uint64_t *wide; /* a row of numbers, */
+    float *narrow;  /* and of distances, as files have them */
+};
+
+/* Finds them by a result of the store. NY_EUSAGE where that is no graph of enough rows. */
+int ny_neighbor_lists_find(struct ny_neighbor_lists *lists, struct ny_store *store,
+                           const char *name);
 
 #endif

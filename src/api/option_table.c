@@ -8,7 +8,7 @@
  * of a summary. The words of kernels, rules, maps, methods and formats are joined from the tables
  * of those once, when an option is first looked up.
  */
-#include "api/options_private.h"
+#include "api/option_table.h"
 
 #include <limits.h>
 #include <math.h>

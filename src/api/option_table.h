@@ -5,7 +5,7 @@
 #ifndef NY_API_OPTION_TABLE_H
 #define NY_API_OPTION_TABLE_H
 
-#include "base/context.h"
+#include "api/options.h"
 #include "base/param.h"
 
 /* Sections of options, as help shows them, whose options act together: see api/options_rules.c. */
@@ -49,5 +49,23 @@ bool ny_value_seconds(const char *text, double *seconds);
 bool ny_value_percent(const char *text, double *value);
 /* Checks a text that is to be the value of option `index`: NY_EUSAGE, with what it should be. */
 int ny_value_check(struct ny_context *ctx, int index, const char *value);
+
+/* Tells whether the map in force takes an option of graphs; true for other options. */
+bool ny_options_of_map(const struct ny_options *options, int option);
+/* Returns the name of option `index` of those whose values list what they take; NULL past the last.
+ */
+const char *ny_governor_at(size_t index);
+/* The first of them have tables of entries, whose values and help come from there. */
+enum { NY_GOVERNOR_APPROX = 1, NY_GOVERNOR_TABLES = 4 };
+/* Returns the name of entry `index` of a table, and what it is; NULL past the last. */
+const char *ny_governor_value(size_t governor, size_t index, const char **summary);
+/* Says what a governor's value (NULL: it has none) does with an option. */
+enum ny_governed {
+    NY_GOVERNED_NOT,    /* no value lists it, or is without it */
+    NY_GOVERNED_TAKEN,  /* this value takes it */
+    NY_GOVERNED_LISTED, /* only others list it */
+    NY_GOVERNED_WITHOUT /* this value alone is without it */
+};
+enum ny_governed ny_governed(size_t governor, const char *value, const char *option);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "api/options_private.h"
+#include "api/option_table.h"
 #include "base/memory.h"
 #include "base/sparse.h"
 #include "base/text.h"

@@ -14,7 +14,6 @@
 
 #include "api/call.h"
 #include "api/option_table.h"
-#include "api/options_private.h"
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -165,6 +164,13 @@ bool ny_options_size(const struct ny_options *options, const char *name, uint64_
     if (!text) return false;
     return ny_option_rule(index)->kind == NY_BYTES ? ny_value_bytes(text, value)
                                                    : ny_value_count(text, value);
+}
+
+size_t ny_options_count(const struct ny_options *options, const char *name, size_t fallback)
+{
+    uint64_t value;
+
+    return ny_options_size(options, name, &value) ? (size_t)value : fallback;
 }
 
 unsigned ny_options_choice(const struct ny_options *options, const char *name)

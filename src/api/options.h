@@ -44,6 +44,8 @@ bool ny_options_number(const struct ny_options *options, const char *name, doubl
 bool ny_options_seconds(const struct ny_options *options, const char *name, double *seconds);
 /* Reads a whole number, or bytes in units; false, and *value untouched, where there is none. */
 bool ny_options_size(const struct ny_options *options, const char *name, uint64_t *value);
+/* Returns the whole number in force, or `fallback` for an option without a value. */
+size_t ny_options_count(const struct ny_options *options, const char *name, size_t fallback);
 /* Returns the place of the value in force among the words of the option table, which enums have the
  * order of; 0 where there is no value. */
 unsigned ny_options_choice(const struct ny_options *options, const char *name);

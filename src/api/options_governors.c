@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "api/options_private.h"
+#include "api/option_table.h"
 #include "base/text.h"
 #include "columns/kernel.h"
 #include "model/map.h"

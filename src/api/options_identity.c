@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/options_private.h"
+#include "api/option_table.h"
 #include "api/report.h"
 #include "base/decimal.h"
 #include "base/memory.h"

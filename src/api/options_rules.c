@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "api/option_table.h"
-#include "api/options_private.h"
 #include "base/text.h"
 #include "peers/open.h"
 #include "model/map.h"

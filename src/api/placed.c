@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "api/option_tables.h"
-#include "api/options_private.h"
+#include "api/option_table.h"
 #include "base/checksum.h"
 #include "base/decimal.h"
 #include "base/memory.h"

@@ -195,12 +195,13 @@ static void note_done(const struct ny_request *request)
     ny_warn_behind(request->store, request->name, request->record);
 }
 
-/* Called after the plan, which for a budget below even this says which one works. */
-static int reserve_process(struct ny_request *request)
+/* Charges the process, with a loan to the budget (0: none). It is called after the plan, which for
+ * a budget below even this says which one works. */
+static int reserve_process(struct ny_request *request, size_t loan)
 {
     int err;
 
-    ny_memory_lend(request->ctx, 0);
+    ny_memory_lend(request->ctx, loan);
     err = ny_call_begin(request->ctx);
     request->reserved = err == NY_OK;
     return err;
@@ -212,12 +213,8 @@ static int reserve_for_update(struct ny_request *request)
 {
     const size_t loan = 2 * NY_PROCESS_BYTES;
     size_t limit = ny_memory_limit(request->ctx);
-    int err;
 
-    ny_memory_lend(request->ctx, limit >= NY_LOAN_BYTES_MIN && limit < loan ? loan : 0);
-    err = ny_call_begin(request->ctx);
-    request->reserved = err == NY_OK;
-    return err;
+    return reserve_process(request, limit >= NY_LOAN_BYTES_MIN && limit < loan ? loan : 0);
 }
 
 /* Refuses processes that were not all given this job, before one of them replaces what it has. */
@@ -247,7 +244,7 @@ static int attempt(struct ny_request *request)
 
     request->fresh = false;
     err = request->kind->announce(request);
-    if (err == NY_OK) err = reserve_process(request);
+    if (err == NY_OK) err = reserve_process(request, 0);
     if (err) return err;
     if (request->record)
         ny_log(request->ctx, NY_LOG_NOTE, "'%s' resumes in stage %s", request->name,
@@ -393,7 +390,7 @@ static int resume_update(struct ny_request *request)
                              ny_update_mode_name(ny_update_mode_of(ny_record_of(update))));
     if (err == NY_OK && limit) err = ny_options_set(request->stored, "time-limit", limit);
     json_decref(update);
-    if (err == NY_OK) err = reserve_process(request);
+    if (err == NY_OK) err = reserve_process(request, 0);
     if (err) return err;
     json_decref(request->record);
     request->record = NULL;

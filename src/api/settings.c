@@ -20,14 +20,6 @@
 #include "results/graphs.h"
 #include "results/record.h"
 
-/* Returns the whole number in force, or `fallback` for an option without a value. */
-static size_t size_of(const struct ny_options *options, const char *name, size_t fallback)
-{
-    uint64_t value;
-
-    return ny_options_size(options, name, &value) ? (size_t)value : fallback;
-}
-
 static double number_of(const struct ny_options *options, const char *name, double fallback)
 {
     double value;
@@ -74,7 +66,7 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     reader.labels_file = ny_options_get(options, "labels");
     reader.matrix = ny_options_get(options, "matrix");
     reader.transpose = ny_options_flag(options, "transpose");
-    reader.dims = size_of(options, "dims", 0);
+    reader.dims = ny_options_count(options, "dims", 0);
     reader.nan_kept = nan && strcmp(nan, "keep") == 0;
     reader.nan_drop = reader.nan_kept || (nan && strcmp(nan, "drop") == 0);
     return reader;
@@ -87,7 +79,7 @@ struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
         .metric = ny_options_choice(options, "metric") ? &ny_kernel_angular : &ny_kernel_euclidean,
         .scale = (enum ny_scale)ny_options_choice(options, "scale"),
         .scale_typed = ny_options_is_set(options, "scale"),
-        .neighbors = size_of(options, "neighbors", 0),
+        .neighbors = ny_options_count(options, "neighbors", 0),
         .max_distance = number_of(options, "max-distance", INFINITY),
         .distance_quantile = number_of(options, "distance-quantile", NAN),
         .mutual = ny_options_flag(options, "mutual"),
@@ -135,7 +127,7 @@ static void read_fit(const struct ny_options *options, struct ny_wishes *wishes)
 
     plain->method = approx ? ny_method_find(approx) : NULL;
     plain->precision = (enum ny_precision)ny_options_choice(options, "precision");
-    plain->components = size_of(options, "components", 2);
+    plain->components = ny_options_count(options, "components", 2);
     plain->asymmetric = ny_options_choice(options, "normalize");
     plain->time = number_of(options, "time", 1);
     plain->until_sums = ny_options_choice(options, "until");
@@ -147,22 +139,22 @@ static void read_kernel_map(const struct ny_options *options, struct ny_wishes *
     struct ny_fit_settings *plain = &wishes->plain;
 
     wishes->implicit = ny_options_choice(options, "averages");
-    plain->probes = size_of(options, "probe", 0);
+    plain->probes = ny_options_count(options, "probe", 0);
     wishes->oversample_typed = ny_options_is_set(options, "oversample");
     wishes->power_typed = ny_options_is_set(options, "power");
-    plain->check_rows = size_of(options, "check-rows", 0);
+    plain->check_rows = ny_options_count(options, "check-rows", 0);
     plain->row_normalize = ny_options_flag(options, "row-normalize");
     plain->inner = (enum ny_inner)ny_options_choice(options, "inner");
-    plain->randomized.oversample = size_of(options, "oversample", 5);
-    plain->randomized.power = (unsigned)size_of(options, "power", 2);
+    plain->randomized.oversample = ny_options_count(options, "oversample", 5);
+    plain->randomized.power = (unsigned)ny_options_count(options, "power", 2);
     plain->randomized.seed = plain->seed;
     wishes->products =
         ny_options_is_set(options, "tol") || ny_options_is_set(options, "max-passes");
     plain->tol = number_of(options, "tol", 1e-4);
-    plain->max_passes = (unsigned)size_of(options, "max-passes", 60);
+    plain->max_passes = (unsigned)ny_options_count(options, "max-passes", 60);
     plain->certify = ny_options_flag(options, "certify");
-    plain->rank = size_of(options, "rank", 0);
-    plain->experts = size_of(options, "experts", 0);
+    plain->rank = ny_options_count(options, "rank", 0);
+    plain->experts = ny_options_count(options, "experts", 0);
     plain->weights = (enum ny_weights)ny_options_choice(options, "weights");
 }
 
@@ -188,11 +180,11 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
     const char *select = ny_options_get(options, "select");
     bool embeds = groups & NY_GROUP_FIT;
     struct ny_wishes wishes = {
-        .plain = {.landmarks = size_of(options, "landmarks", SIZE_MAX),
+        .plain = {.landmarks = ny_options_count(options, "landmarks", SIZE_MAX),
                   .map = embeds ? ny_options_map(options) : ny_map_find("kpca"),
                   .rule = select ? ny_rule_find(select) : ny_rule_at(0),
                   .landmarks_typed = ny_options_is_set(options, "landmarks"),
-                  .seed = size_of(options, "seed", 0),
+                  .seed = ny_options_count(options, "seed", 0),
                   .threads = ny_context_threads(ctx)}};
 
     read_kernel(options, &wishes);

@@ -22,7 +22,7 @@
 #include "results/stored_model.h"
 
 #include "api/call.h"
-#include "api/new_neighbors.h"
+#include "api/new_rows.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/clock.h"

@@ -3,7 +3,7 @@
  * contracts on its two sides. Placers: a model of landmarks (place/landmarks.h), all points of a
  * store (place/points.h), a map of a graph (maps/graph_place.h), and a graph, by which new rows get
  * neighbours and no coordinates (place/neighbors.h). Where rows come from and their places go:
- * api/new_rows.h and api/new_neighbors.h.
+ * api/new_rows.h.
  */
 #ifndef NY_PLACE_TRANSFORM_H
 #define NY_PLACE_TRANSFORM_H
