@@ -1,4 +1,5 @@
 """TruncatedSVD: that of scikit-learn, of sparse and dense rows and of a store."""
+import importlib
 import pickle
 
 import numpy as np
@@ -34,6 +35,7 @@ def test_truncated_svd_is_that_of_scikit_learn(tmp_path, kind):
     assert np.allclose(back, theirs.inverse_transform(theirs.transform(X[:30])), atol=1e-3)
     again = pickle.loads(pickle.dumps(ours))
     assert np.array_equal(again.transform(X[:30]), placed)
+    assert importlib.import_module("nystream.truncated").TruncatedSVD is TruncatedSVD  # in pickles
     with pytest.raises(ValueError, match="n_components=13 must be between 1 and"):
         TruncatedSVD(13).fit(X)
 

@@ -59,9 +59,6 @@ def is_arrow(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
 
 
-# ---- columns -----------------------------------------------------------------------------------
-
-
 def _shape_of(schema: CSchema) -> Tuple["np.dtype[Any]", int]:
     """Return the type that holds the values of a column or a record, and their number a row."""
     kind = schema.format.decode()
@@ -142,9 +139,6 @@ def _rows_of(schema: CSchema, array: CArray) -> Iterator[Any]:
         out = np.empty((min(step, array.length - first), width), dtype)
         _fill(schema, array, first, out)
         yield out
-
-
-# ---- all of it ---------------------------------------------------------------------------------
 
 
 def _stream_rows(X: Any) -> Iterator[Any]:

@@ -338,25 +338,6 @@ def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
     return found
 
 
-def check_order(what: str, values: Any, names: Any, whose: str) -> None:
-    """UsageError where a Series has the names of rows in its index, but in another order.
-
-    Parameters
-    ----------
-    what : str, the argument that the values are, such as "labels"
-    names : names of the rows, or None where they have none
-    whose : str, what gives these names in Python
-    """
-    index = values.index if hasattr(values, "iloc") and not hasattr(values, "columns") else None
-    if index is None or names is None or len(index) != len(names) or not index.is_unique:
-        return
-    found, known = list(index), list(names)
-    if found != known and set(found) == set(known):
-        raise usage_error(f"{what}= has the rows in another order than {whose}: give "
-                          f"{what}.loc[{whose}], or {what}.to_numpy(), which is taken as it stands",
-                          what)
-
-
 def number_in(text: str) -> float:
     """Return the number that a text is, as files have it; ValueError where it is none.
 

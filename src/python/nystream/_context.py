@@ -382,24 +382,20 @@ class Context:
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Make a call that is over in milliseconds."""
-        with self.lock:
-            self._heard.plan = None
-            with running(self._pointer):
-                status = function(*arguments)
-            self.check(status)
+        self.run(function, *arguments, long=False)
 
     def image(self, function: Any, handle: C.c_void_p) -> bytes:
         """Return the image that a function gives, as a copy."""
         image, count = C.c_void_p(), C.c_size_t()
         with self.lock:
-            self.check(function(handle, C.byref(image), C.byref(count)))
+            self.call(function, handle, C.byref(image), C.byref(count))
             return C.string_at(image, count.value)
 
     def like(self) -> "Context":
         """Return another context with the same budget, threads and progress."""
         return Context(self.memory, self.threads, self.progress)
 
-    def run(self, function: Any, *arguments: Any) -> None:
+    def run(self, function: Any, *arguments: Any, long: bool = True) -> None:
         """Make a call that may take long; Ctrl-C stops it at its next checkpoint.
 
         Raises
@@ -410,7 +406,7 @@ class Context:
         with self.lock:
             self._heard.plan = self._heard.progress = None
             with running(self._pointer):
-                status = self._run(function, arguments)
+                status = self._run(function, arguments) if long else function(*arguments)
             self.check(status)
 
     def _run(self, function: Any, arguments: Tuple[Any, ...]) -> int:
@@ -510,7 +506,7 @@ class Context:
         """Make a call whose last argument is a report, and return that."""
         report = C.c_void_p()
         try:
-            (self.run if long else self.call)(function, *arguments, C.byref(report))
+            self.run(function, *arguments, C.byref(report), long=long)
             return self._read(report)
         except NystreamError as error:
             error.report = self._read(report) if report else None

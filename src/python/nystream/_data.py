@@ -12,9 +12,9 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._arrow import are_of_columns, arrow_rows, is_arrow
-from nystream._batch import (SLICE_ROWS, Batch, Names, as_labels, check_order, check_shape,
-                             check_values, give_back, is_sparse, lies_in_rows, make_batch,
-                             on_host, result_array, stored_dtype)
+from nystream._batch import (SLICE_ROWS, Batch, Names, as_labels, check_shape, check_values,
+                             give_back, is_sparse, lies_in_rows, make_batch, on_host, result_array,
+                             stored_dtype)
 from nystream._errors import usage_error
 from nystream._sources import CsrGroup, dask_blocks, is_dask, is_sparse_group, opened
 
@@ -93,13 +93,17 @@ def has_labels(piece: Any) -> bool:
 
 
 def _check_label_order(X: Any, labels: Any) -> None:
-    """UsageError where labels name the rows of X, but in another order."""
-    if not hasattr(labels, "iloc") or is_dask(X):
-        return
+    """UsageError where a Series of labels has the names of the rows of X, but in another order."""
+    rows, whose = getattr(X, "index", None) if hasattr(X, "iloc") else None, "X.index"
     if is_cells(X):
-        check_order("labels", labels, X.obs_names, "adata.obs_names")
-    elif hasattr(X, "iloc"):
-        check_order("labels", labels, X.index, "X.index")
+        rows, whose = X.obs_names, "adata.obs_names"
+    if rows is None or is_dask(X) or not hasattr(labels, "iloc") or hasattr(labels, "columns"):
+        return
+    found, known = list(labels.index), list(rows)
+    if found != known and labels.index.is_unique and set(found) == set(known):
+        raise usage_error(f"labels= has the rows in another order than {whose}: give "
+                          f"labels.loc[{whose}], or labels.to_numpy(), which is taken as it "
+                          "stands", "labels")
 
 
 def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
