@@ -321,11 +321,12 @@ TEST(letters)
     static const struct data data = {"letter", "|u1", NULL, 16};
     enum { ROWS = 3000 };
     const char *folder = getenv("NYSTREAM_DATA");
-    char command[512], store[160], file[192];
+    char command[512], file[192];
     const char *files[] = {file};
     double *X = lend(ROWS * data.d * sizeof(*X));
     struct grid grid = {0};
     FILE *in;
+    char *store = lend_text("%s/letters.nys", directory);
 
     snprintf(command, sizeof(command),
              "gzip -dc '%s/letter/letter.csv.gz' | sed -n '2,%dp' | cut -d, -f2-",
@@ -338,7 +339,6 @@ TEST(letters)
             skip();
         }
     assert_int_equal(pclose(in), 0);
-    snprintf(store, sizeof(store), "%s/letters.nys", directory);
     snprintf(file, sizeof(file), "%s/letters.npy", directory);
     write_npy(file, data.dtype, X, ROWS, data.d);
     CHECK(ny_import(ctx, store, files, 1, NULL, NULL));

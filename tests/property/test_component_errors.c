@@ -163,10 +163,8 @@ TEST(errors_of_check_rows_are_near)
             for (size_t k = 0; k < sizeof(fits) / sizeof(fits[0]); k++) {
                 static const double narrower[] = {1, 0.1, 10};
                 double by = narrower[(i + j + k) % (strstr(fits[k], "kpca") ? 3 : 2)];
-                char words[200];
+                char *words = lend_text("kernel=%s gamma=%.6g %s", kernels[j], gamma * by, fits[k]);
 
-                snprintf(words, sizeof(words), "kernel=%s gamma=%.6g %s", kernels[j], gamma * by,
-                         fits[k]);
                 add(&counts, datas[i].name, words);
             }
         }

@@ -98,13 +98,13 @@ static void check_coordinates(const struct way *way, const float *Y, uint64_t ro
 /* The points as new rows: finite, and by a kernel's model what they were. */
 static void check_new_rows(const struct way *way, const float *Y, uint64_t rows)
 {
-    char input[192], output[192], *content;
+    char *content;
     const float *placed;
     double largest = 0;
     size_t bytes;
+    char *input = lend_text("%s/new.csv", of.directory);
+    char *output = lend_text("%s/placed.npy", of.directory);
 
-    snprintf(input, sizeof(input), "%s/new.csv", of.directory);
-    snprintf(output, sizeof(output), "%s/placed.npy", of.directory);
     write_csv32(input, of.x, N, D);
     if (ny_transform(ctx, of.path, "f", input, output, NULL))
         fail_msg("%s: %s", way->map->name, ny_context_message(ctx));
@@ -141,9 +141,8 @@ static void check_methods(struct way way)
 {
     for (const char *at = way.map->methods; *at; at += strspn(at, "|")) {
         size_t length = strcspn(at, "|");
-        char method[40];
+        char *method = lend_text("%.*s", (int)length, at);
 
-        snprintf(method, sizeof(method), "%.*s", (int)length, at);
         way.method = method;
         check_way(&way);
         at += length;

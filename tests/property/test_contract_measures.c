@@ -151,9 +151,8 @@ TEST(options_are_those_of_the_entry)
     for (size_t i = 0; i < MEASURES; i++)
         for (const char *at = measures[i]->options; *at; at += strspn(at, "|")) {
             size_t length = strcspn(at, "|");
-            char option[40];
+            char *option = lend_text("%.*s", (int)length, at);
 
-            snprintf(option, sizeof(option), "%.*s", (int)length, at);
             at += length;
             for (size_t k = 0; k < MEASURES; k++)
                 check_option(measures[k], option);

@@ -132,9 +132,8 @@ TEST(classification)
         make(&of, kind, fits[kind == 2 ? 2 : 0]);
         for (size_t v = 0; v < 3; v++) {
             double error[10], mean = 0, squares = 0;
-            char text[40];
+            char *text = lend_text("knn-neighbors=%zu", votes[v]);
 
-            snprintf(text, sizeof(text), "knn-neighbors=%zu", votes[v]);
             judge(&of, text);
             for (unsigned split = 0; split < 10; split++) {
                 double tested = 0, wrong = 0;
@@ -167,9 +166,8 @@ TEST(samples)
     judge(&of, "");
     all = number_of(of.report, "distance_error");
     for (unsigned seed = 0; seed < 30; seed++) {
-        char text[40];
+        char *text = lend_text("sample=80 seed=%u", seed);
 
-        snprintf(text, sizeof(text), "sample=80 seed=%u", seed);
         judge(&of, text);
         part = number_of(of.report, "distance_error");
         error = number_of(of.report, "distance_standard_error");

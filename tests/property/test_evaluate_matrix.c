@@ -127,9 +127,8 @@ TEST(samples)
     judge(&of, "");
     all = number_of(of.report, "relative_error");
     for (unsigned seed = 0; seed < SAMPLES; seed++) {
-        char text[40];
+        char *text = lend_text("sample=24 seed=%u", seed);
 
-        snprintf(text, sizeof(text), "sample=24 seed=%u", seed);
         judge(&of, text);
         assert_int_equal(ny_report_number(of.report, "relative_accuracy", &part), 0); /* null */
         error = number_of(of.report, "relative_standard_error");
@@ -147,10 +146,9 @@ TEST(samples)
 /* The i-th number of an array of a report. */
 static double item(const struct judged *of, const char *key, size_t i)
 {
-    char wanted[64];
     const char *at;
+    char *wanted = lend_text("\"%s\": [", key);
 
-    snprintf(wanted, sizeof(wanted), "\"%s\": [", key);
     at = strstr(ny_report_json(of->report), wanted);
     if (!at) fail_msg("%s is not an array", key);
     for (at += strlen(wanted); i > 0; i--)

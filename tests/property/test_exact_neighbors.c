@@ -54,14 +54,13 @@ static void write_rows(struct rows *rows, const char *path)
 /* Returns t row numbers a row, as the command finds and exports them. */
 static size_t *found(const struct rows *rows, const char *input)
 {
-    char store[160];
     const char *const files[] = {input};
     OWNED(ny_options) *layout = options_with(ctx, "%s", rows->sparse ? "layout=sparse" : "");
     OWNED(ny_options) *near =
         options_with(ctx, "neighbors=5 metric=%s", rows->cosine ? "cosine" : "euclidean");
     size_t *numbers;
+    char *store = lend_text("%s/s.nys", directory);
 
-    snprintf(store, sizeof(store), "%s/s.nys", directory);
     CHECK(ny_import(ctx, store, files, 1, layout, NULL));
     CHECK(ny_graph(ctx, store, "g", near, NULL));
     numbers = rows_of_result(ctx, store, "g", "neighbors", rows->n, NEIGHBORS);
@@ -103,11 +102,10 @@ static int ascending(const void *a, const void *b)
 /* The k-th neighbour of each row is as near as its k-th nearest row is, and named once. */
 static void check_rows(struct rows rows)
 {
-    char input[160];
     size_t *got;
     long double *all = lend(rows.n * sizeof(*all)), *sorted = lend(rows.n * sizeof(*sorted));
+    char *input = lend_text("%s/in.npy", directory);
 
-    snprintf(input, sizeof(input), "%s/in.npy", directory);
     write_rows(&rows, input);
     got = found(&rows, input);
     for (size_t i = 0; i < rows.n; i++) {
@@ -189,9 +187,8 @@ static int nearer(const double *x, const double *y, const double *z, size_t d)
 TEST(equal_angles_go_by_row_number)
 {
     struct rows rows = {.dtype = "|u1", .shape = MULTIPLES, .n = 400, .cosine = true};
-    char input[160];
+    char *input = lend_text("%s/in.npy", directory);
 
-    snprintf(input, sizeof(input), "%s/in.npy", directory);
     for (rows.d = 1; rows.d <= 9; rows.d += 2)
         for (int sparse = 0; sparse < 2; sparse++) {
             size_t *got;

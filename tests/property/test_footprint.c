@@ -213,10 +213,9 @@ static void import_sparse(const char *path, size_t usual, size_t most)
     const char *files[1];
     OWNED(ny_options) *options = NULL;
     OWNED(ny_context) *ctx = NULL;
-    char name[200];
     FILE *file;
+    char *name = lend_text("%s/sparse.libsvm", directory);
 
-    snprintf(name, sizeof(name), "%s/sparse.libsvm", directory);
     files[0] = name;
     file = fopen(name, "w");
     assert_non_null(file);
@@ -245,9 +244,8 @@ TEST(the_plan_of_sparse_points)
         {3000, {"select", "rpcholesky", "landmarks", "150"}},
         {3000, {"approx", "gaussian", "landmarks", "20"}},
     };
-    char path[200];
+    char *path = lend_text("%s/sparse.nys", directory);
 
-    snprintf(path, sizeof(path), "%s/sparse.nys", directory);
     import_sparse(path, 25, 25);
     for (size_t i = 0; i < sizeof(sparse) / sizeof(sparse[0]); i++)
         check(&sparse[i], path, check(&sparse[i], path, (uint64_t)1 << 30));
@@ -260,9 +258,8 @@ TEST(the_plan_of_rows_of_two_kinds)
         {3000, {"select", "uniform", "landmarks", "500", "approx", "column"}},
         {3000, {"select", "uniform", "landmarks", "800", "approx", "nystrom"}},
     };
-    char path[200];
+    char *path = lend_text("%s/uneven.nys", directory);
 
-    snprintf(path, sizeof(path), "%s/uneven.nys", directory);
     import_sparse(path, 100, 1500);
     most_planned = 1.5;
     for (size_t i = 0; i < sizeof(uneven) / sizeof(uneven[0]); i++)
@@ -276,14 +273,13 @@ static void refuse(const struct fit *fit, const char *path, uint64_t least)
     struct ny_options *options;
     OWNED(ny_context) *ctx = NULL;
     struct ny_report *report;
-    char words[64];
+    char *words = lend_text("needs %llu bytes", (unsigned long long)least);
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_threads(ctx, 3);
     ny_context_set_memory(ctx, least - 1);
     options = options_of(fit, ctx);
     assert_int_equal(ny_fit(ctx, path, "refused", options, NULL), NY_EBUDGET);
-    snprintf(words, sizeof(words), "needs %llu bytes", (unsigned long long)least);
     if (!strstr(ny_context_message(ctx), words))
         fail_msg("no '%s': %s", words, ny_context_message(ctx));
     assert_int_equal(ny_result_report(ctx, path, "refused", &report), NY_EUSAGE);
@@ -294,9 +290,8 @@ static void refuse(const struct fit *fit, const char *path, uint64_t least)
 TEST(a_smaller_budget_is_refused)
 {
     const struct fit *fit = &fits[8];
-    char path[200];
+    char *path = lend_text("%s/%zu.nys", directory, fit->d);
 
-    snprintf(path, sizeof(path), "%s/%zu.nys", directory, fit->d);
     refuse(fit, path, check(fit, path, (uint64_t)1 << 30));
 }
 

@@ -255,9 +255,8 @@ TEST(errors_of_divided_maps_are_those_of_fits)
     static const char *const widths[] = {"1", "5", "20"};
     enum { MANY = 6000 };
     static float more[MANY * D];
-    char other[160];
+    char *other = lend_text("%s/many.nys", directory);
 
-    snprintf(other, sizeof(other), "%s/many.nys", directory);
     for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
         more[i] = (float)(ny_hash01(6, NY_STREAM_DATA, i) * (double)(1 + i % D));
     assert_int_equal(ny_append_rows(ctx, other, more, MANY, D, NULL), NY_OK);
@@ -328,12 +327,11 @@ TEST(a_small_budget_makes_a_small_sample)
 {
     static const struct kind rbf = {"rbf", "svd", NULL};
     static float more[3000 * D];
-    char other[160];
     struct ny_options *options = options_of(&rbf);
     struct ny_report *report;
     double rows;
+    char *other = lend_text("%s/large.nys", directory);
 
-    snprintf(other, sizeof(other), "%s/large.nys", directory);
     for (size_t i = 0; i < 3000 * D; i++)
         more[i] = (float)ny_hash01(5, NY_STREAM_DATA, i);
     assert_int_equal(ny_append_rows(ctx, other, more, 3000, D, NULL), NY_OK);

@@ -11,7 +11,8 @@
 enum { M = 12 };
 
 static const double width = 0.3;
-static char points_file[200], by_points[300];
+static const char *points_file;
+static struct update_case all_components = {"points", NULL, 1e-5, 0.3, false, false};
 static float given[M * D]; /* none of them is a row */
 
 static void write_points(const float *values)
@@ -22,9 +23,9 @@ static void write_points(const float *values)
 static void make_points(void)
 {
     new_folder();
-    path_of(points_file, "points.csv");
-    snprintf(by_points, sizeof(by_points),
-             "landmarks-points=%s map=svd components=12 precision=f64", points_file);
+    points_file = path_of("points.csv");
+    all_components.options =
+        lend_text("landmarks-points=%s map=svd components=12 precision=f64", points_file);
     for (int i = 0; i < M; i++)
         for (int j = 0; j < D; j++)
             given[i * D + j] = (value_of((uint64_t)(7 * i), (uint64_t)j) +
@@ -131,8 +132,6 @@ static void check_fit(const char *store, struct ny_report *report, const double 
     assert_int_equal(kept_points(store).dtype, dtype);
 }
 
-static struct update_case all_components = {"points", by_points, 1e-5, 0.3, false, false};
-
 /* Rows of bytes, of two bytes, f32 and f64: the points are f32, which no byte holds. */
 TEST(rows_of_each_type)
 {
@@ -143,13 +142,12 @@ TEST(rows_of_each_type)
         struct ny_table table = dense_table(NY_F64, N, D, x);
         struct ny_options *options;
         OWNED(ny_report) *report = NULL;
-        char store[200];
+        const char *store = path_of("typed.nys");
 
         for (size_t i = 0; i < N * D; i++) {
             x[i] = (double)value_of(i / D, i % D);
             if (dtype < NY_F32) x[i] = fabs(round(x[i]));
         }
-        path_of(store, "typed.nys");
         assert_int_equal(ny_options_new(&options, ctx), NY_OK);
         CHECK(ny_options_set(options, "dtype",
                              dtype == NY_U8    ? "u8"
@@ -169,9 +167,8 @@ TEST(points_of_text_have_the_digits_of_f64)
 {
     double *x = lend(FIRST * D * sizeof(double)), points[M * D];
     struct ny_table table = dense_table(NY_F64, FIRST, D, x);
-    char store[200];
+    const char *store = path_of("digits.nys");
 
-    path_of(store, "digits.nys");
     for (size_t i = 0; i < FIRST * D; i++)
         x[i] = (double)value_of(i / D, i % D) + 1e-12;
     assert_int_equal(ny_append(ctx, store, &table, NULL, NULL), NY_OK);
@@ -181,7 +178,6 @@ TEST(points_of_text_have_the_digits_of_f64)
     ny_report_free(fit_well(&all_components, store, NULL));
     check_points(store, points, NY_F64);
     write_points(given);
-    case_remove(store);
 }
 
 /* Sparse rows, in which the points are fuller than any row. */
@@ -191,9 +187,8 @@ TEST(sparse_rows)
     struct ny_table table = dense_table(NY_F64, FIRST, D, x);
     struct ny_options *options;
     OWNED(ny_report) *report = NULL;
-    char store[200];
+    const char *store = path_of("sparse.nys");
 
-    path_of(store, "sparse.nys");
     for (uint64_t i = 0; i < FIRST * D; i++)
         if (value_of(i / D, i % D) > 1.5F && i % D != i / D % D)
             x[i] = (double)value_of(i / D, i % D);
@@ -203,7 +198,6 @@ TEST(sparse_rows)
     report = fit_well(&all_components, store, NULL);
     check_fit(store, report, x, FIRST, NY_F32);
     assert_int_equal(kept_points(store).slots, D);
-    case_remove(store);
 }
 
 /* Points of which each has two values: a record has no room for more, whether they come dense or
@@ -222,9 +216,8 @@ TEST(points_with_zeros_among_sparse_rows)
                                  .column = column,
                                  .index_bytes = 4,
                                  .entries = M * 2};
-    char store[200];
+    const char *store = path_of("zeros.nys");
 
-    path_of(store, "zeros.nys");
     append_sparse(store, 0, FIRST);
     for (int i = 0; i < M; i++)
         for (int k = 0; k < 2; k++) {
@@ -242,7 +235,6 @@ TEST(points_with_zeros_among_sparse_rows)
         check_points(store, values, NY_F32);
         assert_int_equal(kept_points(store).slots, 2);
     }
-    case_remove(store);
 }
 
 /* ---- rows as points ------------------------------------------------------------------------ */
@@ -269,11 +261,9 @@ static float *fit_by(const char *store, const char *option, const char *value, f
 
 TEST(rows_give_the_bits_of_their_numbers)
 {
-    char store[200], numbers[200];
+    const char *store = path_of("rows.nys"), *numbers = path_of("numbers.csv");
     float rows[M * D], last[2], *by_number, *by_point;
 
-    path_of(store, "rows.nys");
-    path_of(numbers, "numbers.csv");
     append(store, 0, FIRST);
     write_numbers(numbers, M, 101, 0);
     for (int i = 0; i < M * D; i++)
@@ -284,7 +274,6 @@ TEST(rows_give_the_bits_of_their_numbers)
     assert_memory_equal(by_number, by_point, FIRST * 2 * sizeof(float));
     assert_true(last[0] == last[1]);
     write_points(given);
-    case_remove(store);
 }
 
 /* ---- rows of more than a chunk --------------------------------------------------------------- */
@@ -351,9 +340,8 @@ TEST(points_may_be_larger_than_a_chunk)
         float by_number[ROWS * 2], by_point[ROWS * 2];
         const struct ny_table points = dense_table(NY_F32, ROWS, d, x);
         struct ny_view *view;
-        char store[200];
+        const char *store = path_of("wide.nys");
 
-        path_of(store, "wide.nys");
         for (size_t i = 0; i < ROWS * d; i++)
             x[i] = (float)ny_hash01(8, NY_STREAM_DATA, i);
         assert_int_equal(ny_append_rows(ctx, store, x, ROWS, d, NULL), NY_OK);
@@ -381,9 +369,8 @@ static void stop_now(void *user, const struct ny_report *plan)
 TEST(jobs_go_on_and_are_updated_without_the_file)
 {
     struct ny_report *report;
-    char store[200];
+    const char *store = path_of("gone.nys");
 
-    path_of(store, "gone.nys");
     append(store, 0, FIRST);
     ny_context_set_plan(ctx, stop_now, NULL);
     assert_int_equal(fit(&all_components, store, NULL, NULL), NY_EINTERRUPTED);
@@ -400,8 +387,6 @@ TEST(jobs_go_on_and_are_updated_without_the_file)
     write_points(given);
     check_from_scratch(&all_components, store, report, THIRD);
     ny_report_free(report);
-    case_remove(store);
 }
 
-AROUND_ALL(make_points, remove_folder)
-AROUND_EACH(NULL, clear)
+AROUND_EACH(make_points, remove_folder)

@@ -228,15 +228,14 @@ static double *fit_twins(const char *method, const char *map, int twins)
     const struct fitted fit = {&set, method, map, "f32", 0};
     OWNED(ny_options) *options = options_of(&fit, false);
     float x[N * 4];
-    char list[160];
     double *Y = NULL, numbers[M];
+    char *list = lend_text("%s/landmarks.txt", directory);
 
     for (size_t i = 0; i < N * set.d; i++)
         x[i] = (float)plain(i / set.d, i % set.d);
     for (size_t k = 0; k < set.d; k++)
         x[(N - 1) * set.d + k] = (float)((double)x[k] + (twins == NEAR ? 1e-7 : 0));
     import_values(x, set.d);
-    snprintf(list, sizeof(list), "%s/landmarks.txt", directory);
     for (int j = 0; j < M; j++)
         numbers[j] = j < M - 1 ? j : N - 1;
     write_csv(list, numbers, twins == NONE ? M - 1 : M, 1);

@@ -420,9 +420,8 @@ TEST(few_entries_that_hold_the_norm_are_met)
                                       {"exact", "diffusion", NULL, {"gamma", "1"}},
                                       {"gaussian", "laplacian", NULL, {"gamma", "1"}}};
     static float rows[ALL * D];
-    char store[160];
+    char *store = lend_text("%s/alone.nys", directory);
 
-    snprintf(store, sizeof(store), "%s/alone.nys", directory);
     for (size_t i = 0; i < ALL * D; i++)
         rows[i] = (float)ny_hash01(22, NY_STREAM_DATA, i) * 0.5f +
                   (i / D % 25 == 7 ? 0.9f * (float)(1 + i / D / 25) : 0);

@@ -185,12 +185,11 @@ static void check_fit(const char *approx, const char *map, const char *precision
     double tolerance = strcmp(precision, "f64") == 0 ? 1e-8 : 3e-5, gamma = 0;
     double trace, told, kept = 0;
     bool divided = strcmp(map, "laplacian") == 0 || strcmp(map, "diffusion") == 0;
-    char in[160], out[160], again[160];
     OWNED(ny_report) *report = NULL;
+    char *in = lend_text("%s/in.csv", directory);
+    char *out = lend_text("%s/out.csv", directory);
+    char *again = lend_text("%s/again.csv", directory);
 
-    snprintf(in, sizeof(in), "%s/in.csv", directory);
-    snprintf(out, sizeof(out), "%s/out.csv", directory);
-    snprintf(again, sizeof(again), "%s/again.csv", directory);
     must_fit(ctx, path, "x", &report,
              "approx=%s map=%s components=3 precision=%s %s=64 scale=%s restart=yes", approx, map,
              precision, strcmp(approx, "gaussian") == 0 ? "landmarks" : "oversample", scale);
@@ -221,11 +220,10 @@ static void check_fit(const char *approx, const char *map, const char *precision
 TEST(a_range_of_all_space_gives_exact_maps)
 {
     static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
-    char in[160];
+    char *in = lend_text("%s/in.csv", directory);
 
     fill_points();
     assert_int_equal(ny_append_rows(ctx, path, points, ROWS, D, NULL), NY_OK);
-    snprintf(in, sizeof(in), "%s/in.csv", directory);
     write_csv32(in, points, ROWS, D);
     for (size_t m = 0; m < sizeof(maps) / sizeof(maps[0]); m++) {
         check_fit("randomized", maps[m], "f64", "none");

@@ -5,11 +5,10 @@
 /* Full, after each of two appends. */
 static void check_full(struct update_case test)
 {
-    char store[200];
+    const char *store = path_of("grown.nys");
     struct ny_report *report;
     double total = 0, joined = 0;
 
-    path_of(store, "grown.nys");
     add_rows(&test, store, 0, FIRST);
     report = fit_well(&test, store, NULL);
     total = number_of(report, "rows_read");
@@ -33,12 +32,11 @@ static void check_full(struct update_case test)
 /* Frozen, then full of the frozen rows and more. */
 static void check_frozen_then_full(struct update_case test)
 {
-    char store[200];
+    const char *store = path_of("grown.nys");
     uint64_t n, p, now;
     struct ny_report *report;
     float *before, *after;
 
-    path_of(store, "grown.nys");
     add_rows(&test, store, 0, FIRST);
     ny_report_free(fit_well(&test, store, NULL));
     before = embedding_of(store, &n, &p);
@@ -129,6 +127,7 @@ TEST(exact_pca_adds_rows_to_its_sums)
 
     for (turned = 1; turned >= -1; turned -= 2)
         check_both(test);
+    turned = 1;
 }
 
 TEST(methods_of_all_rows_are_fitted_again)
@@ -142,9 +141,8 @@ TEST(methods_of_all_rows_are_fitted_again)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct update_case test = cases[i];
         struct ny_report *report;
-        char store[200];
+        const char *store = path_of("grown.nys");
 
-        path_of(store, "grown.nys");
         add_rows(&test, store, 0, FIRST);
         ny_report_free(fit_well(&test, store, NULL));
         add_rows(&test, store, FIRST, SECOND);
@@ -159,14 +157,12 @@ TEST(methods_of_all_rows_are_fitted_again)
 
 TEST(given_landmarks_stay)
 {
-    char path[200], options[300];
+    const char *path = path_of("given.csv");
+    const char *options = lend_text("landmarks-file=%s precision=f64", path);
     struct update_case test = {"given", options, 1e-5, 0, false, false};
 
-    path_of(path, "given.csv");
-    snprintf(options, sizeof(options), "landmarks-file=%s precision=f64", path);
     write_numbers(path, 70, 37, 5);
     check_both(test);
 }
 
-AROUND_ALL(new_folder, remove_folder)
-AROUND_EACH(NULL, clear)
+AROUND_EACH(new_folder, remove_folder)

@@ -8,12 +8,14 @@
 #include "results/keep.h"
 #include "results/record.h"
 
-/* Fits the first rows, in a store whose path it makes. */
-static void new_result(const struct update_case *test, char store[200])
+/* Fits the first rows, in a store whose path it returns. */
+static const char *new_result(const struct update_case *test)
 {
-    path_of(store, "grown.nys");
+    const char *store = path_of("grown.nys");
+
     append(store, 0, FIRST);
     ny_report_free(fit_well(test, store, NULL));
+    return store;
 }
 
 /* ---- what it costs ------------------------------------------------------------------------- */
@@ -24,35 +26,30 @@ TEST(unchanged_landmarks_cost_what_is_new)
     struct update_case test = {
         "greedy with a cap", "select=greedy tolerance=0.01 landmarks=25", 1e-3, 0.1, false, false};
     OWNED(ny_report) *report = NULL;
-    char store[200];
+    const char *store = new_result(&test);
 
-    new_result(&test, store);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
     /* select may begin with the unit in which the new rows begin */
     assert_true(number_of(report, "rows_read") <= 2 * (SECOND - FIRST) + 2048 + SECOND);
     assert_true(number_of(report, "landmarks_added") == 0);
-    case_remove(store);
 }
 
 /* nystrom over landmarks: rows of the embedding do not depend on n. */
 TEST(nystrom_of_the_same_landmarks_places_new_rows_alone)
 {
-    char path[200], options[300];
+    const char *path = path_of("given.csv"), *store;
+    const char *options =
+        lend_text("landmarks-file=%s approx=nystrom map=svd precision=f64", path);
     struct update_case test = {"given", options, 1e-5, 0, false, false};
     OWNED(ny_report) *report = NULL;
-    char store[200];
 
-    path_of(path, "given.csv");
-    snprintf(options, sizeof(options), "landmarks-file=%s approx=nystrom map=svd precision=f64",
-             path);
     write_numbers(path, 50, 41, 5);
-    new_result(&test, store);
+    store = new_result(&test);
     append(store, FIRST, SECOND);
     report = fit_well(&test, store, "full");
     assert_true(number_of(report, "rows_read") == SECOND - FIRST);
     check_from_scratch(&test, store, report, SECOND);
-    case_remove(store);
 }
 
 /* ---- frozen -------------------------------------------------------------------------------- */
@@ -74,11 +71,8 @@ TEST(frozen_is_transform)
         float *rows = lend((SECOND - FIRST) * D * sizeof(float)), *placed, *before, *after;
         OWNED(ny_model) *model = NULL;
         uint64_t n, p;
-        char store[200];
+        const char *store = new_result(&cases[i]);
 
-        path_of(store, "grown.nys");
-        append(store, 0, FIRST);
-        ny_report_free(fit_well(&cases[i], store, NULL));
         assert_int_equal(ny_model_open(&model, ctx, store, "fit"), NY_OK);
         p = ny_model_components(model);
         placed = lend((size_t)((SECOND - FIRST) * p) * sizeof(float));
@@ -139,22 +133,14 @@ TEST(frozen_measures_its_drift)
     const uint64_t last = FIRST + 1000; /* of so few none is left out */
     double *L = lend_zeros(64 * 64 * sizeof(double)), left = 0;
     OWNED(ny_report) *report = NULL;
-    uint64_t landmarks[64];
-    size_t m, bytes, above = 0;
-    char store[200], path[200], *npy;
+    size_t m, above = 0, *landmarks;
+    const char *store = new_result(&test);
 
-    path_of(store, "grown.nys");
-    path_of(path, "landmarks.npy");
-    append(store, 0, FIRST);
-    ny_report_free(fit_well(&test, store, NULL));
     append(store, FIRST, last);
     report = fit_well(&test, store, "frozen");
     m = (size_t)number_of(report, "landmarks");
     assert_in_range(m, 5, 60);
-    assert_int_equal(ny_export(ctx, store, "fit", "landmarks", path), NY_OK);
-    npy = file_content(path, &bytes);
-    memcpy(landmarks, npy + bytes - m * sizeof(uint64_t), m * sizeof(uint64_t));
-    free(npy);
+    landmarks = rows_of_result(ctx, store, "fit", "landmarks", m, 1);
     factorise(landmarks, m, 0.1, L);
     for (uint64_t row = FIRST; row < last; row++) {
         double delta = residual(landmarks, m, 0.1, row, L);
@@ -166,7 +152,6 @@ TEST(frozen_measures_its_drift)
     assert_true(number_of(report, "drift_rows") == 1000);
     assert_true(fabs(number_of(report, "drift_residual_share") - (double)above / 1000) < 1e-9);
     assert_true(fabs(number_of(report, "drift_trace_error") - left / 1000) < 1e-6);
-    case_remove(store);
 }
 
 /* ---- what stays ---------------------------------------------------------------------------- */
@@ -180,9 +165,8 @@ TEST(parts_of_the_old_record_stay_for_one_update)
     float *before = lend(FIRST * 2 * sizeof(float)), *rows = lend(FIRST * 2 * sizeof(float));
     struct ny_store *opened;
     struct ny_keep keep;
-    char store[200];
+    const char *store = new_result(&test);
 
-    new_result(&test, store);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, FIRST, before), NY_OK);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     keep = ny_store_keep(opened, "fit");
@@ -194,7 +178,6 @@ TEST(parts_of_the_old_record_stay_for_one_update)
     ny_report_free(fit_well(&test, store, "full"));
     assert_int_equal(ny_embedding_rows(&keep, &old, 0, FIRST, rows), NY_ESTORE);
     ny_store_close(opened);
-    case_remove(store);
 }
 
 /* ---- clusters ------------------------------------------------------------------------------ */
@@ -224,17 +207,17 @@ static void put_back(struct ny_store *opened)
 }
 
 /* Fits the first rows, finds clusters, and takes in rows up to `end` by a frozen update. */
-static void new_clusters(char store[200], uint64_t end)
+static const char *new_clusters(uint64_t end)
 {
     const struct update_case test = {
         "svd", "landmarks=30 select=uniform map=svd approx=projected", 0, 0, false, false};
-    OWNED(ny_options) *options = NULL;
+    OWNED(ny_options) *options = options_with(ctx, "measures=clusters clusters=3");
+    const char *store = new_result(&test);
 
-    new_result(&test, store);
-    options = options_with(ctx, "measures=clusters clusters=3");
     assert_int_equal(ny_evaluate(ctx, store, "fit", options, NULL), NY_OK);
     append(store, FIRST, end);
     ny_report_free(fit_well(&test, store, "frozen"));
+    return store;
 }
 
 /* Returns the clusters of all rows, of which `end` are expected. */
@@ -258,9 +241,8 @@ TEST(clusters_of_more_rows_than_a_buffer_holds)
     size_t memory = ny_context_memory(ctx);
     uint64_t *at_once, *in_parts;
     struct ny_store *opened;
-    char store[200];
+    const char *store = new_clusters(end);
 
-    new_clusters(store, end);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     at_once = clusters_of(opened, end);
     put_back(opened);
@@ -270,7 +252,6 @@ TEST(clusters_of_more_rows_than_a_buffer_holds)
     in_parts = clusters_of(opened, end);
     assert_memory_equal(in_parts, at_once, (size_t)end * sizeof(*in_parts));
     ny_store_close(opened);
-    case_remove(store);
 }
 
 /* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
@@ -280,10 +261,9 @@ TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
     size_t memory = ny_context_memory(ctx);
     struct ny_result result;
     struct ny_store *opened;
-    char store[200];
+    const char *store = new_clusters(SECOND);
     uint64_t rows;
 
-    new_clusters(store, SECOND);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     put_back(opened);
     said[0] = '\0';
@@ -306,8 +286,6 @@ TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
     ny_result_close(&result);
     ny_context_set_log(ctx, NULL, NULL);
     ny_store_close(opened);
-    case_remove(store);
 }
 
-AROUND_ALL(new_folder, remove_folder)
-AROUND_EACH(NULL, clear)
+AROUND_EACH(new_folder, remove_folder)

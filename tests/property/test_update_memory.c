@@ -32,12 +32,10 @@ static void check_stages(const struct update_case *test, const struct ny_report 
 
 static void check_budget(const struct update_case *test, const char *mode)
 {
-    char store[200], grown[200];
+    const char *store = path_of("fresh.nys"), *grown = path_of("grown.nys");
     struct ny_report *report;
     uint64_t least;
 
-    path_of(store, "fresh.nys");
-    path_of(grown, "grown.nys");
     add_rows(test, store, 0, FIRST);
     ny_report_free(fit_well(test, store, NULL));
     add_rows(test, store, FIRST, SECOND);
@@ -85,5 +83,4 @@ TEST(updates_keep_their_budget)
     json_decref(plan);
 }
 
-AROUND_ALL(new_folder, remove_folder)
-AROUND_EACH(NULL, clear)
+AROUND_EACH(new_folder, remove_folder)

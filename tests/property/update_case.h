@@ -84,9 +84,9 @@ struct update_case {
     bool sparse, grows;  /* grows: landmarks join */
 };
 
-static void path_of(char path[200], const char *name)
+static char *path_of(const char *name)
 {
-    snprintf(path, 200, "%s/%s", directory, name);
+    return lend_text("%s/%s", directory, name);
 }
 
 static int fit(const struct update_case *test, const char *store, const char *update,
@@ -128,12 +128,9 @@ static float *embedding_of(const char *store, uint64_t *rows, uint64_t *p)
 /* A part of two stores' results: the same bytes. */
 static void same_part(const char *part, const char *one, const char *other)
 {
-    char a[200], b[200];
-    int err;
+    const char *a = path_of("a.npy"), *b = path_of("b.npy");
+    int err = ny_export(ctx, one, "fit", part, a);
 
-    path_of(a, "a.npy");
-    path_of(b, "b.npy");
-    err = ny_export(ctx, one, "fit", part, a);
     assert_int_equal(ny_export(ctx, other, "fit", part, b), err);
     if (!err) same_files(a, b, part);
 }
@@ -187,11 +184,10 @@ static void add_rows(const struct update_case *test, const char *store, uint64_t
 static inline void check_from_scratch(struct update_case *test, const char *store,
                                const struct ny_report *report, uint64_t n)
 {
-    char fresh[200];
+    const char *fresh = path_of("fresh.nys");
     OWNED(ny_report) *scratch = NULL;
     double typed = test->gamma;
 
-    path_of(fresh, "fresh.nys");
     add_rows(test, fresh, 0, n);
     test->gamma = isnan(number_of(report, "gamma")) ? 0 : number_of(report, "gamma");
     scratch = fit_well(test, fresh, NULL);
@@ -200,20 +196,6 @@ static inline void check_from_scratch(struct update_case *test, const char *stor
     same_embedding(test, store, fresh, test->tolerance);
     test->gamma = typed;
     case_remove(fresh);
-}
-
-/* Removes the stores that a failed test has left. */
-static void clear(void)
-{
-    static const char *const names[] = {"grown.nys", "fresh.nys"};
-
-    turned = 1;
-    for (int i = 0; i < 2; i++) {
-        char path[200];
-
-        path_of(path, names[i]);
-        case_remove(path);
-    }
 }
 
 #endif

@@ -42,6 +42,20 @@ void *lend_zeros(size_t bytes)
     return lend_piece(calloc(1, sizeof(struct piece) + bytes));
 }
 
+char *lend_text(const char *format, ...)
+{
+    va_list values;
+    char *text;
+
+    va_start(values, format);
+    text = lend(1 + (size_t)vsnprintf(NULL, 0, format, values));
+    va_end(values);
+    va_start(values, format);
+    vsprintf(text, format, values);
+    va_end(values);
+    return text;
+}
+
 static void give_back(struct piece *piece)
 {
     while (piece) {

@@ -42,6 +42,7 @@
  */
 void *lend(size_t bytes);
 void *lend_zeros(size_t bytes);
+__attribute__((format(printf, 1, 2))) char *lend_text(const char *format, ...);
 
 /* Fails unless |x − y| ≤ tolerance. */
 void assert_near(double x, double y, double tolerance);

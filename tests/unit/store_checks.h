@@ -109,10 +109,9 @@ static inline int agree(void *user, bool now)
 /* Opens the file of points or of results, to damage it. */
 static inline int data_file(const char *of, const char *part)
 {
-    char file[256];
     int fd;
+    char *file = lend_text("%s/%s/data.mdb", of, part);
 
-    snprintf(file, sizeof(file), "%s/%s/data.mdb", of, part);
     fd = open(file, O_RDWR);
     assert_true(fd >= 0);
     return fd;

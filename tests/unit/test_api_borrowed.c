@@ -178,10 +178,9 @@ TEST(fits_into_memory_are_those_into_a_store)
     for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
         const struct ny_dense_room room = {NY_F32, found};
         OWNED(ny_options) *options = options_with(in.ctx, "%s", fits[i]);
-        char name[20];
         int kept;
+        char *name = lend_text("f%zu", i);
 
-        snprintf(name, sizeof(name), "f%zu", i);
         ny_context_set_threads(in.ctx, i % 4 < 2 ? 1 : 3);
         memset(found, 0, sizeof(found));
         ok(ny_fit(in.ctx, copy, name, options, NULL));
@@ -220,11 +219,10 @@ static const size_t many_bytes = (size_t)MANY * WIDTH * sizeof(float);
 /* Maps a file of many rows, which is made where it is not there. */
 static float *map_many(int flags)
 {
-    char path[200];
     float *rows;
     int file;
+    char *path = lend_text("%s/many", in.folder);
 
-    snprintf(path, sizeof(path), "%s/many", in.folder);
     file = open(path, O_RDWR | O_CREAT, 0600);
     assert_int_equal(ftruncate(file, (off_t)many_bytes), 0);
     rows = mmap(NULL, many_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -346,9 +344,8 @@ TEST(rows_that_nobody_wants_are_not_kept)
         OWNED(ny_options) *options = options_with(in.ctx, "%s", fits[i]);
         OWNED(ny_report) *of_copy = NULL, *of_store = NULL;
         struct ny_model *model;
-        char name[20];
+        char *name = lend_text("f%zu", i);
 
-        snprintf(name, sizeof(name), "f%zu", i);
         ok(ny_fit(in.ctx, copy, name, options, &of_copy));
         ok(ny_fit_into(in.ctx, in.store, name, options, NULL, &of_store));
         assert_true(number_of(of_copy, "trace_error") == number_of(of_store, "trace_error"));

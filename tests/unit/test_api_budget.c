@@ -37,9 +37,8 @@ TEST(the_budget_beside_an_appender_is_the_callers)
 {
     struct ny_table table = dense(NY_F32, 0);
     struct ny_appender *first, *second;
-    char other[600];
+    char *other = lend_text("%s-other", in.store);
 
-    snprintf(other, sizeof(other), "%s-other", in.store);
     ny_context_set_memory(in.ctx, 600 * mib);
     ok(ny_appender_open(&first, in.ctx, in.store, NULL));
     assert_true(ny_context_memory(in.ctx) == 600 * mib);

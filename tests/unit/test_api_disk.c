@@ -74,12 +74,11 @@ static void append_rows(int status)
 /* A disk of 0 blocks says nothing of its room. The first write tells whether there is any. */
 TEST(a_disk_that_does_not_count_its_blocks_is_written)
 {
-    char path[300];
+    char *path = lend_text("%s/map.npy", in.folder);
 
     uncounted = true;
     append_rows(NY_OK);
     must_fit(in.ctx, in.store, "map", NULL, "landmarks=30");
-    snprintf(path, sizeof(path), "%s/map.npy", in.folder);
     ok(ny_export(in.ctx, in.store, "map", "embedding", path));
     ok(ny_compact(in.ctx, in.store, NULL));
     uncounted = false;

@@ -278,13 +278,12 @@ TEST(shards_take_all_rows)
     const char *files[] = {points, points};
     const char *options = "landmarks=12 scale=standard";
     struct ny_options *import = options_with(ctx, "shards=2");
-    char last[200];
     long at = 0, first = 0, further = 0;
+    char *last = lend_text("%s/shard-00001", now);
 
     case_remove(before);
     CHECK(ny_import(ctx, before, files, 2, import, NULL));
     ny_options_free(import);
-    snprintf(last, sizeof(last), "%s/shard-00001", now);
     for (; killed_at(at, options); at++) {
         char one[200];
         struct ny_report *report = NULL;
@@ -448,10 +447,9 @@ TEST(the_rank_is_told_after_a_kill)
 
 TEST(a_job_without_its_model_asks_for_it)
 {
-    char options[200];
     long at = 0, without = 0;
+    char *options = lend_text("model=%s", model);
 
-    snprintf(options, sizeof(options), "model=%s", model);
     make_before("landmarks=30 components=3");
     CHECK(ny_export(ctx, before, "m", "embedding", output[0]));
     CHECK(ny_export(ctx, before, "m", "model", model));

@@ -193,9 +193,8 @@ TEST(tables_that_options_do_not_take)
 /* The folder of scratch stores is empty again. */
 static void nothing_is_left(const char *folder)
 {
-    char command[300];
+    char *command = lend_text("test -z \"$(ls -A '%s')\"", folder);
 
-    snprintf(command, sizeof(command), "test -z \"$(ls -A '%s')\"", folder);
     assert_int_equal(system(command), 0);
 }
 
@@ -215,9 +214,8 @@ TEST(what_cannot_be_embedded_leaves_nothing)
     OWNED(ny_options) *options = NULL;
     struct ny_report *report = (void *)&rows;
     struct ny_model *model = (void *)&rows;
-    char folder[160];
+    char *folder = lend_text("%s/scratch", in.folder);
 
-    snprintf(folder, sizeof(folder), "%s/scratch", in.folder);
     assert_int_equal(mkdir(folder, 0777), 0);
     options = scratch_options(folder);
     rows.name = "X";

@@ -127,14 +127,13 @@ TEST(threads_of_openblas_are_given_back)
     float placed[ROWS * 2];
     OWNED(ny_options) *few = NULL;
     struct ny_model *model;
-    char path[200];
+    char *path = lend_text("%s/out.npy", in.folder);
 
 #define KEEPS(call)                                                                                \
     do {                                                                                           \
         (void)(call);                                                                              \
         assert_int_equal(openblas_get_num_threads(), 3);                                           \
     } while (0)
-    snprintf(path, sizeof(path), "%s/out.npy", in.folder);
     openblas_set_num_threads(3);
     KEEPS(ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_options_new(&few, in.ctx));

@@ -254,13 +254,12 @@ static void put_record(struct ny_store *store, const char *where, const char *ke
 
 static void check_record(const char *what)
 {
-    char output[200];
     struct ny_model *model;
     uint64_t rows, p;
     float out[64];
     int err;
+    char *output = lend_text("%s/out.npy", directory);
 
-    snprintf(output, sizeof(output), "%s/out.npy", directory);
     for (const char *const *part = ny_export_parts(); *part; part++) {
         ny_memory_peak_reset(ctx);
         err = ny_export(ctx, path, "r", *part, output);

@@ -381,9 +381,8 @@ TEST(counts_that_cannot_be_are_refused)
         {graph, "done", NULL, "neighbors_stored", 0},
         {graph, "done", NULL, "neighbors_stored", 1LL << 62},
     };
-    char out[160];
+    char *out = lend_text("%s/out.npy", in.folder);
 
-    snprintf(out, sizeof(out), "%s/out.npy", in.folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         OWNED(json_t) *record = make(cases[i].options);
         json_t *report = json_object_get(record, "report");

@@ -27,11 +27,10 @@ TEST(edges_that_cannot_be_are_refused)
     } good[] = {{1, 0, 1}, {1, 1, 2}},
       cases[] = {{-1, 1, 2}, {NAN, 1, 2},  {INFINITY, 1, 2},   {1, 2, 1},
                  {1, 1, 1},  {1, 1, ROWS}, {1, 1, UINT32_MAX}, {1, 1, 3}};
-    char options[200], file[160], out[160];
+    char *file = lend_text("%s/edges.txt", in.folder);
+    char *options = lend_text("graph edges=%s", file);
+    char *out = lend_text("%s/out.txt", in.folder);
 
-    snprintf(file, sizeof(file), "%s/edges.txt", in.folder);
-    snprintf(out, sizeof(out), "%s/out.txt", in.folder);
-    snprintf(options, sizeof(options), "graph edges=%s", file);
     write_text(file, "0 1 1\n1 2 1\n");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char part[sizeof(good)];
@@ -79,10 +78,9 @@ TEST(edges_that_change_while_they_are_read_are_refused)
 TEST(counts_of_edges_that_cannot_be_are_refused)
 {
     static const uint64_t counts[] = {0, (uint64_t)1 << 48, (uint64_t)1 << 62};
-    char options[200], out[160];
+    char *options = lend_text("graph edges=%s/edges.txt", in.folder);
+    char *out = lend_text("%s/out.txt", in.folder);
 
-    snprintf(options, sizeof(options), "graph edges=%s/edges.txt", in.folder);
-    snprintf(out, sizeof(out), "%s/out.txt", in.folder);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         OWNED(json_t) *record = make(options);
 
@@ -99,10 +97,9 @@ TEST(components_that_are_not_those_counted_are_refused)
     uint32_t *components = lend(ROWS * sizeof(*components));
 
     for (size_t i = 0; i < 4; i++) {
-        char options[200];
         OWNED(json_t) *record = NULL;
+        char *options = lend_text(ISOMAP " select=%s", rules[i / 2]);
 
-        snprintf(options, sizeof(options), ISOMAP " select=%s", rules[i / 2]);
         record = make(options);
         for (size_t row = 0; row < ROWS; row++)
             components[row] = fills[i % 2];
@@ -119,9 +116,8 @@ TEST(components_that_are_not_those_counted_are_refused)
 TEST(rows_that_the_store_has_not_are_refused)
 {
     static uint32_t rows[ROWS];
-    char out[160];
+    char *out = lend_text("%s/out.npy", in.folder);
 
-    snprintf(out, sizeof(out), "%s/out.npy", in.folder);
     json_decref(make(ISOMAP));
     for (uint32_t row = 0; row < ROWS; row++)
         rows[row] = row + (row == ROWS - 1);

@@ -13,11 +13,10 @@
 /* Places one new row by the result. */
 static int place(const char *row)
 {
-    char input[160], output[160], rows[80];
+    char *input = lend_text("%s/new.csv", in.folder);
+    char *output = lend_text("%s/out.npy", in.folder);
+    char *rows = lend_text("0.5,0.5,0.5\n%s\n", row);
 
-    snprintf(input, sizeof(input), "%s/new.csv", in.folder);
-    snprintf(output, sizeof(output), "%s/out.npy", in.folder);
-    snprintf(rows, sizeof(rows), "0.5,0.5,0.5\n%s\n", row);
     write_text(input, rows);
     return ny_transform(in.ctx, in.store, "r", input, output, NULL);
 }
@@ -162,9 +161,8 @@ TEST(a_model_of_other_columns_is_refused)
 
 static int export(const char *part)
 {
-    char output[160];
+    char *output = lend_text("%s/out.npy", in.folder);
 
-    snprintf(output, sizeof(output), "%s/out.npy", in.folder);
     return ny_export(in.ctx, in.store, "r", part, output);
 }
 
@@ -355,15 +353,15 @@ TEST(updates_that_no_job_has_begun_are_refused)
 TEST(figures_of_any_name_are_text_in_a_page)
 {
     json_t *record = make(FIT), *report = json_object_get(record, "report");
-    char page[160], *text;
+    char *text;
     const char *name = "r";
     size_t bytes;
+    char *page = lend_text("%s/page.html", in.folder);
 
     ny_field_set_count(report, "<img src=x onerror=alert(1)>", 1);
     ny_field_set_count(json_object_get(report, "stages"), "<svg onload=alert(2)>", 1);
     save(record);
     json_decref(record);
-    snprintf(page, sizeof(page), "%s/page.html", in.folder);
     is(ny_write_report(in.ctx, in.store, &name, 1, page, NULL), NY_OK);
     text = file_content(page, &bytes);
     assert_null(strstr(text, "<img src=x"));

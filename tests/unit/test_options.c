@@ -29,9 +29,8 @@ TEST(accepts_every_value_that_it_lists)
         assert_true(info->groups != 0 && info->summary[0] != '\0');
         while (rest && strchr(info->argument, '|') && *rest) {
             size_t length = strcspn(rest, "|");
-            char word[64];
+            char *word = lend_text("%.*s", (int)length, rest);
 
-            snprintf(word, sizeof(word), "%.*s", (int)length, rest);
             if (strlen(word) > 1) set(info->name, word);
             rest += length + (rest[length] == '|');
         }
@@ -325,14 +324,13 @@ static bool refused_for(const char *governor, const char *name, const char *opti
                         const char *value)
 {
     struct ny_options *kept = options;
-    char only[80], none[80];
     bool refused;
+    char *only = lend_text("--%s acts only with --select", option);
+    char *none = lend_text("--%s does not act with --%s %s", option, governor, name);
 
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     set(governor, name);
     set(option, value);
-    snprintf(only, sizeof(only), "--%s acts only with --select", option);
-    snprintf(none, sizeof(none), "--%s does not act with --%s %s", option, governor, name);
     refused = ny_options_check(options, NY_GROUP_FIT) &&
               (strstr(ny_context_message(ctx), only) || strstr(ny_context_message(ctx), none));
     ny_options_free(options);

@@ -164,10 +164,9 @@ static int run_work(struct ny_context *own, unsigned rank, unsigned ranks)
  */
 static void notice_killed(unsigned ranks)
 {
-    char words[32];
     double killed_s;
+    char *words = lend_text("rank 1 of %u", ranks);
 
-    snprintf(words, sizeof(words), "rank 1 of %u", ranks);
     begin_all(ranks, run_work);
     rest(0.3);
     kill_rank(1);

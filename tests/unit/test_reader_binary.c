@@ -125,13 +125,12 @@ static void check_bytes(const char *name, const unsigned char *bytes, size_t len
     const char *format = strchr(name, '.') + 1;
     struct support_table table;
     struct support_pipe pipe;
-    char packed[64];
+    char *packed = lend_text("%s.gz", name);
 
     for (size_t batch = 1; batch <= 7; batch += 3) {
         assert_reads(support_file(name, bytes, length), NULL, batch, &table);
         check_table(&table, kind, format);
     }
-    snprintf(packed, sizeof(packed), "%s.gz", name);
     assert_reads(support_gzip(packed, bytes, length), NULL, 4, &table);
     check_table(&table, kind, format);
     pipe = support_pipe(bytes, length, 5);

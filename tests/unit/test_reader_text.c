@@ -234,9 +234,8 @@ TEST(test_class_names)
     ny_reader_class_names(reader, &names, &count);
     assert_int_equal(count, 1000);
     for (int i = 0; i < 3000; i++) {
-        char name[32];
+        char *name = lend_text("class \"%d\"", i * 7 % 1000);
 
-        snprintf(name, sizeof(name), "class \"%d\"", i * 7 % 1000);
         assert_string_equal(names[(size_t)table.labels[i]], name);
     }
 }

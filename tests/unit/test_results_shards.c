@@ -41,9 +41,8 @@ static void append(unsigned k, uint64_t first)
                                    .values = values + first * COLUMNS,
                                    .labels = labels + first};
     OWNED(ny_options) *options = NULL;
-    char shard[8];
+    char *shard = lend_text("%u/%d", k, SHARDS);
 
-    snprintf(shard, sizeof(shard), "%u/%d", k, SHARDS);
     works(ny_options_new(&options, in.ctx));
     set(options, "shard", shard);
     works(ny_append(in.ctx, in.store, &table, options, NULL));
@@ -125,9 +124,8 @@ TEST(figures_are_the_wholes)
 TEST(clusters_are_read_where_they_are_of_all)
 {
     OWNED(ny_options) *options = NULL;
-    char output[160];
+    char *output = lend_text("%s/c.npy", in.folder);
 
-    snprintf(output, sizeof(output), "%s/c.npy", in.folder);
     works(ny_options_new(&options, in.ctx));
     set(options, "measures", "clusters");
     set(options, "clusters", "3");

@@ -359,13 +359,13 @@ TEST(columns_have_names)
 /* Returns the bytes of the map at this address that are in the memory of this process. */
 static size_t resident_bytes(const char *at)
 {
-    char line[256], range[64];
+    char line[256];
     FILE *maps = fopen("/proc/self/smaps", "r");
     size_t kib = 0;
     bool here = false;
+    char *range = lend_text("%lx-", (unsigned long)(uintptr_t)at);
 
     assert_non_null(maps);
-    snprintf(range, sizeof(range), "%lx-", (unsigned long)(uintptr_t)at);
     while (fgets(line, sizeof(line), maps)) {
         if (strstr(line, range) == line) here = true;
         if (here && sscanf(line, "Rss: %zu kB", &kib) == 1) break;

@@ -34,9 +34,9 @@ static void stop(void)
 static struct ny_options *options_of(const char *text)
 {
     struct ny_options *options;
-    char words[200], *rest, *name;
+    char *rest, *name;
+    char *words = lend_text("%s", text);
 
-    snprintf(words, sizeof(words), "%s", text);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     for (name = strtok_r(words, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
         const char *value = strtok_r(NULL, " ", &rest);

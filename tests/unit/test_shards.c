@@ -210,10 +210,9 @@ TEST(a_folder_that_is_replaced_under_an_import_is_noticed)
 {
     OWNED(ny_claim) *claim = claim_of(big, 0, 2);
     const uint8_t id[16] = {0};
-    char command[256];
+    char *command = lend_text("rm -r %s", big);
 
     assert_int_equal(ny_claim_facts(claim, &usual, &unnamed, id), NY_OK);
-    snprintf(command, sizeof(command), "rm -r %s", big);
     assert_int_equal(system(command), 0);
     assert_int_equal(ny_claim_facts(claim, &usual, &unnamed, id), NY_EIO);
 }

@@ -104,7 +104,7 @@ TEST(a_copy_is_on_the_disk_before_it_takes_the_place)
 
 TEST(a_bad_copy_does_not_take_the_place)
 {
-    char small[256];
+    char *small = lend_text("%s/results.small", path);
 
     fill();
     spoils = true;
@@ -112,7 +112,6 @@ TEST(a_bad_copy_does_not_take_the_place)
     REFUSED(ny_store_compact(store, NULL), NY_ESTORE);
     assert_false(spoils);
     assert_int_equal(exchanges, 0);
-    snprintf(small, sizeof(small), "%s/results.small", path);
     assert_int_equal(access(small, F_OK), -1);
     reopen();
     check_kept();

@@ -159,11 +159,10 @@ static int lock_now(const char *file)
  * nothing. */
 TEST(a_lock_whose_file_was_replaced)
 {
-    char file[256];
     int old, fresh, ends[2], status;
     pid_t child;
+    char *file = lend_text("%s/locks/commit.lock", path);
 
-    snprintf(file, sizeof(file), "%s/locks/commit.lock", path);
     old = lock_now(file);
     assert_int_equal(pipe(ends), 0);
     child = fork();

@@ -178,11 +178,11 @@ TEST(a_name_of_two_columns)
 static void spoil(unsigned kind, uint64_t number)
 {
     struct ny_header header;
-    char file[256], byte;
+    char byte;
     bool found = false;
     int fd;
+    char *file = lend_text("%s/points/data.mdb", path);
 
-    snprintf(file, sizeof(file), "%s/points/data.mdb", path);
     fd = open(file, O_RDWR);
     for (off_t at = 16; !found && pread(fd, &header, sizeof(header), at) == sizeof(header);
          at += PAGE) {

@@ -77,11 +77,10 @@ TEST(an_unfinished_creation_is_finished)
 TEST(links_are_refused)
 {
     OWNED(ny_store) *store = NULL;
-    char away[160];
     struct stat info;
+    char *away = lend_text("%s/away", directory);
 
     make_store(path);
-    snprintf(away, sizeof(away), "%s/away", directory);
     unlink(in_store("points/lock.mdb"));
     assert_int_equal(symlink(away, in_store("points/lock.mdb")), 0);
     REFUSED(ny_store_open(&store, ctx, path), NY_ESTORE);
@@ -175,14 +174,13 @@ TEST(handles_share_an_environment)
 {
     struct ny_store *a, *b, *c;
     struct ny_rows_info info;
-    char other[160];
+    char *other = lend_text("%s/link.nys", directory);
 
     CHECK(ny_store_create(&a, ctx, path));
     CHECK(ny_store_open(&b, ctx, path));
     CHECK(case_import(a, &small));
     CHECK(ny_points_info(b, &info));
     assert_int_equal(info.n, 3000);
-    snprintf(other, sizeof(other), "%s/link.nys", directory);
     assert_int_equal(symlink(path, other), 0);
     CHECK(ny_store_open(&c, ctx, other)); /* the same files under another name */
     ny_store_close(a);

@@ -97,8 +97,8 @@ TEST(damaged_blocks)
 {
     float *values = lend((size_t)N * D * sizeof(*values));
     struct list list = {0};
-    char other[160];
     struct ny_store *second;
+    char *other = lend_text("%s/b.nys", directory);
 
     fill(values);
     import_noise(store, values);
@@ -124,7 +124,6 @@ TEST(damaged_blocks)
     assert_int_equal(list.blocks[0], 2);
     assert_int_equal(list.rows[1], 0);
 
-    snprintf(other, sizeof(other), "%s/b.nys", directory);
     CHECK(ny_store_create(&second, ctx, other));
     import_noise(second, values);
     ny_store_close(second);

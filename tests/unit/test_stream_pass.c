@@ -269,10 +269,8 @@ TEST(an_error_stops_the_pass_and_surfaces)
                                       .event = events[e],
                                       .at = events[e] == IN_CHECKPOINT ? at + 1 : at,
                                       .status = NY_EDATA};
-                char sentence[64];
+                char *sentence = lend_text("unit %llu went wrong", (unsigned long long)watch.at);
 
-                snprintf(sentence, sizeof(sentence), "unit %llu went wrong",
-                         (unsigned long long)watch.at);
                 assert_int_equal(run(&watch), NY_EDATA);
                 assert_string_equal(ny_context_message(ctx), sentence);
                 ny_error_clear(ctx);

@@ -35,9 +35,8 @@ static void fit(struct task *task, struct ny_context *ctx)
     static const char *const settings[][2] = {{"landmarks", "30"}, {"gamma", "0.4"}};
     OWNED(ny_report) *report = NULL;
     OWNED(ny_options) *options = NULL;
-    char seed[8];
+    char *seed = lend_text("%d", task->number);
 
-    snprintf(seed, sizeof(seed), "%d", task->number);
     if (failed(task, ctx, ny_options_new(&options, ctx))) return;
     for (int i = 0; i < 2; i++)
         failed(task, ctx, ny_options_set(options, settings[i][0], settings[i][1]));
@@ -50,9 +49,8 @@ static void read_back(struct task *task, struct ny_context *ctx)
 {
     struct ny_report *report = NULL;
     OWNED(ny_model) *model = NULL;
-    char output[200];
+    char *output = lend_text("%s/%d.npy", folder, task->number);
 
-    snprintf(output, sizeof(output), "%s/%d.npy", folder, task->number);
     failed(task, ctx, ny_embedding_read(ctx, task->store, task->name, 0, ROWS, task->stored));
     if (failed(task, ctx, ny_model_open(&model, ctx, task->store, task->name))) return;
     failed(task, ctx, ny_model_transform(model, rows, ROWS, task->placed));
