@@ -43,6 +43,12 @@ def same_up_to_signs(ours, theirs, tolerance):
     assert np.abs(ours * signs - theirs).max() <= tolerance * np.abs(theirs).max()
 
 
+def refuses(error, words, call, /, *arguments, **options):
+    """Check that the call raises this error, with words that the regular expression finds."""
+    with pytest.raises(error, match=words or None):
+        call(*arguments, **options)
+
+
 def need_hdf5_reader():
     """Skip a test where the program is not built that reads HDF5 for the library."""
     if not Path(os.environ["NYSTREAM_LIBRARY"]).with_name("nystream-hdf5").exists():

@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import refuses
 
 import nystream
 from nystream import _context
@@ -126,8 +127,7 @@ def test_a_handler_of_the_programs_own_stays(large):
     before = signal.signal(signal.SIGINT, handler)
     try:
         timer = press_ctrl_c(0.15)
-        with pytest.raises(Enough):
-            large.fit("map", **LONG)
+        refuses(Enough, "", large.fit, "map", **LONG)
         timer.join()
         assert signal.getsignal(signal.SIGINT) is handler
     finally:
@@ -149,8 +149,7 @@ def test_an_error_while_a_call_begins(store, monkeypatch, begun):
     run = _context.Work.run
     monkeypatch.setattr(_context.Work, "start", start)
     monkeypatch.setattr(_context.Work, "run", lambda self: (seen.append(1), run(self)))
-    with pytest.raises(Enough):
-        store.fit("map", landmarks=100)
+    refuses(Enough, "", store.fit, "map", landmarks=100)
     monkeypatch.undo()
     assert len(seen) == begun
     late = _context.Work(lambda: 5, ())
@@ -181,8 +180,7 @@ def test_an_error_of_a_callback_stops_the_call_and_is_raised(large):
         raise ZeroDivisionError("in the callback")
 
     store = nystream.open(large.path, threads=1, progress=draw)
-    with pytest.raises(ZeroDivisionError, match="in the callback"):
-        store.fit("map", **LONG)
+    refuses(ZeroDivisionError, "in the callback", store.fit, "map", **LONG)
     assert large.result("map").status == "interrupted"
     assert large.fit("map", **LONG).status == "done"
 
@@ -232,8 +230,7 @@ def test_warnings_and_notes(tmp_path, rows, caplog):
     assert "a note on landmarks=5" in caplog.messages
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(nystream.NystreamWarning):
-            store.fit("n", landmarks=3000)
+        refuses(nystream.NystreamWarning, "", store.fit, "n", landmarks=3000)
 
 
 def test_threads_of_openblas_are_as_before(store, rows):

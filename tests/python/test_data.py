@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from conftest import cells_of, grid, read_back
+from conftest import cells_of, grid, read_back, refuses
 
 import nystream
 from nystream import _batch, _data
@@ -37,8 +37,7 @@ def test_prepared(tmp_path):
     assert store.append(X, values="binary").prepared_values == "binary"
     store.append(X)
     assert np.array_equal(store[500:], X != 0)
-    with pytest.raises(nystream.NystreamError, match="binary"):
-        store.append(X, values="sqrt")
+    refuses(nystream.NystreamError, "binary", store.append, X, values="sqrt")
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -54,8 +53,7 @@ def test_appended_to_another_type(tmp_path, monkeypatch, sparse):
     assert np.array_equal(store[1000:], (fine if sparse else fine[:, ::-1]).astype("f4"))
     whole = nystream.open(tmp_path / "b.nys")
     whole.append(kind(grid("uint8")))
-    with pytest.raises(nystream.DataError, match="column 0 .both from 0."):
-        whole.append(kind(fine))
+    refuses(nystream.DataError, "column 0 .both from 0.", whole.append, kind(fine))
     with pytest.raises(nystream.DataError, match="column 6 .both from 0."):
         fine[:], fine[-1, -1] = 3, -1
         whole.append(kind(fine))
@@ -138,8 +136,7 @@ def nothing_wrong_with(X):
     (7, "X is int"),
 ])
 def test_refusals(X, words):
-    with pytest.raises(ValueError, match=words):
-        nothing_wrong_with(X)
+    refuses(ValueError, words, nothing_wrong_with, X)
 
 
 def test_missing_values_of_pandas_among_objects(tmp_path):
@@ -150,8 +147,7 @@ def test_missing_values_of_pandas_among_objects(tmp_path):
                             pandas.DataFrame({"a": gaps, "b": beside}),
                             pandas.DataFrame({"a": pandas.array(["1", None, "3"], "string")})]):
         store = nystream.open(tmp_path / f"{at}.nys")
-        with pytest.raises(ValueError, match="row 1.*NaN"):
-            store.append(X)
+        refuses(ValueError, "row 1.*NaN", store.append, X)
         store.append(X, nan="drop")
         assert np.array_equal(store[:], [[[1], [3]], [[1, 4]]][at == 2])
     for kind in pandas.interval_range(0, 3), pandas.period_range("2020", periods=3), [[1, 2]] * 3:
@@ -163,8 +159,7 @@ def test_missing_values_of_pandas_among_objects(tmp_path):
 def test_sparse_tensors_are_refused_in_words():
     torch = pytest.importorskip("torch")
     for X in torch.eye(3).to_sparse(), [torch.eye(3).to_sparse()]:
-        with pytest.raises(ValueError, match="layout torch.sparse_coo.*give X.to_dense"):
-            nothing_wrong_with(X)
+        refuses(ValueError, "layout torch.sparse_coo.*give X.to_dense", nothing_wrong_with, X)
 
 
 @pytest.mark.parametrize("dtype", ["u1", "i2"])
@@ -175,8 +170,7 @@ def test_missing_values_behind_pieces_of_whole_numbers(tmp_path, dtype, kind):
     gaps[[1, 3], [2, 0]] = np.nan, np.inf
     store = nystream.open(tmp_path / "gaps.nys")
     pieces = [kind(whole.astype(dtype)), kind(gaps)]
-    with pytest.raises(nystream.DataError, match=r"row 1, column 2 .*NaN"):
-        store.append(iter(pieces))
+    refuses(nystream.DataError, r"row 1, column 2 .*NaN", store.append, iter(pieces))
     report = store.append(iter(pieces), nan="drop")
     assert report.dropped == 2 and store.dtype == np.dtype(dtype)
     assert np.array_equal(store[4:], whole[[0, 2]])
@@ -186,8 +180,7 @@ def test_missing_values_behind_pieces_of_whole_numbers(tmp_path, dtype, kind):
 def test_values_that_are_not_finite(tmp_path, value):
     X = grid()
     X[17, 3] = value
-    with pytest.raises(ValueError, match=r"row 17, column 3 \(both from 0\): NaN or inf"):
-        read_back(tmp_path, X)
+    refuses(ValueError, r"row 17, column 3 \(both from 0\): NaN or inf", read_back, tmp_path, X)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "bsr"])
@@ -253,8 +246,7 @@ def test_frames(tmp_path):
     nullable = pandas.DataFrame({"a": pandas.array([1, 2], "Int64")})
     assert np.array_equal(read_back(tmp_path, nullable), [[1], [2]])
     nullable = pandas.DataFrame({"a": pandas.array([1, None], "Int64")})
-    with pytest.raises(ValueError, match="NaN"):
-        read_back(tmp_path, nullable)
+    refuses(ValueError, "NaN", read_back, tmp_path, nullable)
     with pytest.raises(ValueError, match="column 'a' of X holds 'x'"):
         read_back(tmp_path, pandas.DataFrame({"a": ["x", "y"]}))
     store = nystream.open(tmp_path / "labels.nys")
@@ -307,10 +299,8 @@ def test_iterators(tmp_path):
     store.append((X[first:first + 50], np.full(50, first)) for first in range(0, 500, 50))
     assert np.array_equal(store[:], X)
     assert np.array_equal(np.unique(store.labels[:]), np.arange(0, 500, 50))
-    with pytest.raises(nystream.DataError, match="no rows"):
-        read_back(tmp_path, iter([]))
-    with pytest.raises(ValueError, match="pairs"):
-        read_back(tmp_path, iter(pieces), labels=np.zeros(500))
+    refuses(nystream.DataError, "no rows", read_back, tmp_path, iter([]))
+    refuses(ValueError, "pairs", read_back, tmp_path, iter(pieces), labels=np.zeros(500))
 
 
 def test_an_iterator_that_fails_leaves_nothing(tmp_path):
@@ -319,8 +309,7 @@ def test_an_iterator_that_fails_leaves_nothing(tmp_path):
         raise RuntimeError("the network is down")
 
     store = nystream.open(tmp_path / "s.nys")
-    with pytest.raises(RuntimeError, match="network"):
-        store.append(rows())
+    refuses(RuntimeError, "network", store.append, rows())
     store.append(grid()[:3])
     assert store.shape == (3, 7)
 

@@ -4,6 +4,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 from scipy.sparse import csgraph
+from conftest import refuses
 
 import nystream
 
@@ -75,8 +76,7 @@ def test_components_and_paths_are_those_of_csgraph(tmp_path, seed, end):
     random = np.random.default_rng(seed)
     for a, b in random.integers(0, nodes, (20, 2)).tolist():
         if np.isinf(far[a, b]):
-            with pytest.raises(nystream.DataError, match="no path from row"):
-                graph.path(a, b)
+            refuses(nystream.DataError, "no path from row", graph.path, a, b)
             continue
         rows, along = graph.path(a, b)
         assert along[-1] == far[a, b]  # eighths add up exactly
@@ -113,16 +113,12 @@ def test_a_matrix_is_taken_and_given_back(tmp_path):
     store.graph("g", edges=half)  # is done already
     again = store.graph("h", edges=graph.graph_matrix().tocsc())
     assert (again.graph_matrix() != graph.graph_matrix()).nnz == 0
-    with pytest.raises(nystream.UsageError):
-        store.graph("g", edges=2 * half)
+    refuses(nystream.UsageError, "", store.graph, "g", edges=2 * half)
     with pytest.raises(ValueError, match="a file or a matrix of scipy.sparse, not ndarray"):
         store.graph("k", edges=np.eye(3))
-    with pytest.raises(nystream.DataError):
-        store.graph("k", edges=-1 * scipy.sparse.eye(3, k=1))
-    with pytest.raises(nystream.UsageError, match="has no points, only graphs"):
-        store.fit("k")
-    with pytest.raises(nystream.UsageError, match="has no neighbors"):
-        graph.graph_matrix(both=False)
+    refuses(nystream.DataError, "", store.graph, "k", edges=-1 * scipy.sparse.eye(3, k=1))
+    refuses(nystream.UsageError, "has no points, only graphs", store.fit, "k")
+    refuses(nystream.UsageError, "has no neighbors", graph.graph_matrix, both=False)
     assert store.results == ["g", "h"]
 
 
@@ -172,10 +168,8 @@ def test_messages_name_the_matrix_as_it_was_given(tmp_path):
     """It is in a temporary file while the call runs, of which nobody knows."""
     store = nystream.open(tmp_path / "g.nys")
     matrix = scipy.sparse.coo_matrix(([3.0, 1.0], ([0, 1], [1, 2])), (3, 3))
-    with pytest.raises(nystream.DataError):
-        store.graph("g", edges=-matrix)
-    with pytest.raises(nystream.DataError):
-        store.graph("g", edges=matrix.tocsr()[:2])
+    refuses(nystream.DataError, "", store.graph, "g", edges=-matrix)
+    refuses(nystream.DataError, "", store.graph, "g", edges=matrix.tocsr()[:2])
     store.graph("g", edges=matrix)
     with pytest.raises(nystream.FileError, match=r"^the matrix that edges= was .* give it again"):
         store.graph("g", restart=True)

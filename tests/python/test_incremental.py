@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
 import checks  # noqa: E402
+from conftest import refuses  # noqa: E402
 import nystream  # noqa: E402
 from nystream import incremental  # noqa: E402
 from nystream.estimators import KernelPCA  # noqa: E402
@@ -77,8 +78,7 @@ def test_the_first_batch_chooses_as_kernel_pca_does(X):
         IncrementalKernelPCA(9, n_landmarks=5).partial_fit(X)
     with pytest.raises(nystream.UsageError, match="selection="):
         IncrementalKernelPCA(selection="first").partial_fit(X)
-    with pytest.raises(ValueError, match="batch_size=1 "):
-        IncrementalKernelPCA(batch_size=1).fit(X)
+    refuses(ValueError, "batch_size=1 ", IncrementalKernelPCA(batch_size=1).fit, X)
 
 
 def test_fit_begins_anew_in_batches(X, tmp_path):
@@ -146,17 +146,14 @@ def test_pipelines_and_names(X):
 
 def test_rows_that_are_refused_change_nothing(X):
     ours = IncrementalKernelPCA(2, n_landmarks=50, random_state=0)
-    with pytest.raises(NotFittedError):
-        ours.transform(X)
+    refuses(NotFittedError, "", ours.transform, X)
     assert not hasattr(ours, "eigenvalues_") and not hasattr(ours, "report_")
-    with pytest.raises(ValueError, match="1 sample"):
-        ours.partial_fit(X[:1])
+    refuses(ValueError, "1 sample", ours.partial_fit, X[:1])
     ours.partial_fit(X)
     places = ours.transform(X[:9])
     for wrong, words in ((X[:, :3], "3 features"), (np.full((3, 5), np.nan), "NaN"),
                          (X[:0], "0 sample")):
-        with pytest.raises(ValueError, match=words):
-            ours.partial_fit(wrong)
+        refuses(ValueError, words, ours.partial_fit, wrong)
     assert ours.n_samples_seen_ == 900 and np.array_equal(ours.transform(X[:9]), places)
 
 

@@ -1,6 +1,7 @@
 """Neighbours of new rows by a graph: all of them, a share, in lots, and what cannot be."""
 import numpy as np
 import pytest
+from conftest import refuses
 
 import nystream
 
@@ -47,8 +48,7 @@ def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
     assert np.array_equal(share.kneighbors(new)[0], some)
     assert np.array_equal(share.kneighbors(new, recall=1)[0], far)
     for recall in (0, -1, 1.5, float("nan")):
-        with pytest.raises(nystream.UsageError, match="recall.* is a share"):
-            graph.kneighbors(new, recall=recall)
+        refuses(nystream.UsageError, "recall.* is a share", graph.kneighbors, new, recall=recall)
 
 
 @slow
@@ -67,20 +67,16 @@ def test_many_new_rows_go_in_lots(tmp_path, columns):
 
 
 def test_neighbors_that_cannot_be(store, result, rows):
-    with pytest.raises(nystream.UsageError, match="'map' has no graph"):
-        result.kneighbors(rows[:3], 2)
+    refuses(nystream.UsageError, "'map' has no graph", result.kneighbors, rows[:3], 2)
     graph = store.graph("near", neighbors=4)
     for count in 2001, 0, -1:
-        with pytest.raises(nystream.UsageError):
-            graph.kneighbors(rows[:3], count)
-    with pytest.raises(nystream.DataError, match="5 columns"):
-        graph.kneighbors(rows[:3, :5])
+        refuses(nystream.UsageError, "", graph.kneighbors, rows[:3], count)
+    refuses(nystream.DataError, "5 columns", graph.kneighbors, rows[:3, :5])
     with pytest.raises(nystream.DataError, match="row 2, column 1"):
         graph.kneighbors(np.where(np.arange(18).reshape(3, 6) == 13, np.nan, rows[:3]))
     far = np.tile(rows, (2, 1))  # several units and strips
     far[3500, 4] = 1e300
-    with pytest.raises(nystream.NumericError):
-        graph.kneighbors(far, 2)
+    refuses(nystream.NumericError, "", graph.kneighbors, far, 2)
 
 
 @slow

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import need_hdf5_reader
+from conftest import need_hdf5_reader, refuses
 
 import nystream
 from nystream import _batch
@@ -83,8 +83,7 @@ def test_words_that_are_numbers_are_numbers(empty):
     assert np.array_equal(empty.labels[:], [7, NONE, 1], equal_nan=True)
     with pytest.raises(nystream.UsageError):
         empty.class_names
-    with pytest.raises(nystream.DataError):
-        empty.append(rows(), labels=WORDS)
+    refuses(nystream.DataError, "", empty.append, rows(), labels=WORDS)
 
 
 @pytest.mark.parametrize("kind", [list, np.array, lambda words: np.array(words, object)])
@@ -129,8 +128,7 @@ def test_a_column_by_its_name(empty, tmp_path, kind):
     empty.append(X, **options)
     assert kept(empty) == WORDS and np.allclose(empty[:], rows().astype("f4"))
     wrong = {name: "kinf" for name in options}
-    with pytest.raises(nystream.UsageError):
-        empty.append(X, **wrong)
+    refuses(nystream.UsageError, "", empty.append, X, **wrong)
     with pytest.raises(nystream.UsageError, match="X is ndarray, whose columns have no names"):
         empty.append(rows(), labels="kind")
 
@@ -173,8 +171,7 @@ def test_a_column_beside_some_of_one_name(empty):
     ["a"] * 5, [["a", "b"]] * 6, [{}] * 6, ["x" * 2000] * 6, np.zeros(5), np.zeros((6, 1)),
     [2 ** 53 + 1, 2 ** 53, 1, 2, 3, 4]], ids=range(7))
 def test_wrong_labels(empty, labels):
-    with pytest.raises(ValueError):
-        empty.append(rows(), labels=labels)
+    refuses(ValueError, "", empty.append, rows(), labels=labels)
     assert not empty.path.exists()
 
 
@@ -273,8 +270,7 @@ def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
 
 def test_a_frame_is_not_labels(empty):
     frame = pytest.importorskip("pandas").DataFrame({"kind": WORDS, "sex": list("fmfmfm")})
-    with pytest.raises(nystream.UsageError, match="is a frame"):
-        empty.append(rows(), labels=frame)
+    refuses(nystream.UsageError, "is a frame", empty.append, rows(), labels=frame)
     assert not empty.path.exists()
 
 

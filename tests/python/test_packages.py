@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from conftest import refuses
 
 import nystream
 
@@ -95,8 +96,7 @@ def test_the_tag_is_what_the_libraries_allow(wheel, tmp_path):
     for old, new in ((f"-{tag}.whl", f"-{tag}.whl".replace("_2_", "_2_2")), ("manylinux", "many")):
         other = tmp_path / wheel.name.replace(old, new)
         shutil.copy(wheel, other)
-        with pytest.raises(SystemExit, match="its libraries ask for py3-none-manylinux_2_"):
-            wheels.check(other)
+        refuses(SystemExit, "its libraries ask for py3-none-manylinux_2_", wheels.check, other)
 
 
 def test_a_changed_wheel_is_not_good(wheel, tmp_path):
@@ -119,8 +119,7 @@ def test_a_changed_wheel_is_not_good(wheel, tmp_path):
             (lambda files: files.update({"nystream/store.py": b""}), "store.py is not what RECORD"),
             (lambda files: files.pop(find(files, "libs/libz-nystream.so.1")),
              r"neither inside nor everywhere: \['libz-nystream.so.1'\]")):
-        with pytest.raises(SystemExit, match=words):
-            wheels.check(changed(change))
+        refuses(SystemExit, words, wheels.check, changed(change))
 
 
 def test_the_newest_glibc_that_is_asked_for_decides():
@@ -135,10 +134,8 @@ def test_the_newest_glibc_that_is_asked_for_decides():
     assert tag((c, "GLIBC_ABI_DT_RELR"))[0] == "manylinux_2_36_aarch64"
     assert tag((vec, "GLIBC_2.22"), needed=[c, vec])[0] == "manylinux_2_22_aarch64"
     for version in (("libgcc_s.so.1", "GCC_14.0.0"), (c, "GLIBC_PRIVATE"), ("libx.so.1", "X_1")):
-        with pytest.raises(SystemExit, match=f"two asks for {version[1]} of {version[0]}"):
-            tag(version)
-    with pytest.raises(SystemExit, match="one needs what is neither"):
-        tag(needed=[c, "libz.so.1"])
+        refuses(SystemExit, f"two asks for {version[1]} of {version[0]}", tag, version)
+    refuses(SystemExit, "one needs what is neither", tag, needed=[c, "libz.so.1"])
 
 
 def test_a_library_of_another_machine_gets_its_tag(tmp_path):

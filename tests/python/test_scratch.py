@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from conftest import refuses
 
 import nystream
 from nystream import PCA, DiffusionMap, Isomap, KernelPCA, Nystroem, TruncatedSVD
@@ -82,14 +83,12 @@ def test_files_are_read_one_behind_another(rows, folders, tmp_path):
     assert np.array_equal(nystream.embed(files, **fit), nystream.embed(rows, **fit))
     with open(files[0], "a") as file:
         file.write("1,2,3,nan,5,6,7,8,9\n")
-    with pytest.raises(nystream.DataError, match="line 202"):
-        nystream.embed(files, **fit)
+    refuses(nystream.DataError, "line 202", nystream.embed, files, **fit)
     found = nystream.embed(files, nan="keep", **fit)
     assert np.flatnonzero(np.isnan(found[:, 0])).tolist() == [200]
     with open(files[1], "w") as file:
         file.write("p,q,r,s,t,u,v,w,y\n1,2,3,4,5,6,7,8,9\n")
-    with pytest.raises(nystream.DataError, match="'y'"):
-        nystream.embed(files, nan="drop", **fit)
+    refuses(nystream.DataError, "'y'", nystream.embed, files, nan="drop", **fit)
     assert folders() == []
 
 
@@ -136,8 +135,7 @@ def test_a_mapped_file_is_read_where_it_is(rows, borrowed, tmp_path):
     assert [table.values for table in borrowed] == [X.ctypes.data, rows.ctypes.data] * 2
     X = np.load(tmp_path / "rows.npy", mmap_mode="c")
     X[7, 2] = np.nan
-    with pytest.raises(ValueError, match="row 7, column 2"):
-        estimator.fit(X)
+    refuses(ValueError, "row 7, column 2", estimator.fit, X)
 
 
 def test_what_cannot_be_read_in_place_is_copied(rows, borrowed, tmp_path):

@@ -9,6 +9,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import refuses
 
 import nystream
 from nystream import _view
@@ -73,8 +74,7 @@ def test_parts_of_a_result(result, rows):
     whole = np.asarray(embedding)
     assert np.array_equal(embedding[100:300], whole[100:300])
     assert np.asarray(embedding, dtype=np.float64).dtype == np.float64
-    with pytest.raises(ValueError, match="on disk"):
-        embedding.__array__(copy=False)
+    refuses(ValueError, "on disk", embedding.__array__, copy=False)
     assert result.eigenvalues.shape == (3,) and np.all(np.diff(result.eigenvalues) <= 0)
     # The squared length of a column of kernel PCA is its eigenvalue.
     assert np.allclose((whole.astype(float) ** 2).sum(0), result.eigenvalues, rtol=1e-4)
@@ -230,8 +230,7 @@ def test_embed_in_one_call(rows, tmp_path):
     store.append(rows)
     assert np.array_equal(places, store.fit("m", components=3, landmarks=50).embedding[:])
     assert os.listdir(tmp_path) == ["s.nys"]
-    with pytest.raises(nystream.UsageError):
-        nystream.embed(rows, kernel="none of them", tmpdir=tmp_path)
+    refuses(nystream.UsageError, "", nystream.embed, rows, kernel="none of them", tmpdir=tmp_path)
     assert os.listdir(tmp_path) == ["s.nys"]
     assert nystream.embed(rows, landmarks=20, precision="f64").dtype == np.float64
 
@@ -338,8 +337,7 @@ def test_what_is_left_of_a_damaged_part_is_exported(store, tmp_path):
     text[text.index(rows[0].tobytes())] ^= 0xff
     data.write_bytes(text)
     again = nystream.open(store.path).result("wide")
-    with pytest.raises(nystream.StoreError):
-        again.export("embedding", tmp_path / "a.npy")
+    refuses(nystream.StoreError, "", again.export, "embedding", tmp_path / "a.npy")
     with pytest.warns(nystream.NystreamWarning, match="damaged|cannot be read"):
         again.export("embedding", tmp_path / "a.npy", skip_damaged=True)
     left = np.load(tmp_path / "a.npy")
@@ -363,12 +361,9 @@ def test_truncate_takes_rows_back(store, rows):
     store.append(rows[:30] * np.float32(1000))
     store.fit("bad", landmarks=20)
     assert [entry["first"] for entry in store.report.imports] == [0, 2000]
-    with pytest.raises(nystream.UsageError):
-        store.truncate(2000)
-    with pytest.raises(nystream.UsageError):
-        store.truncate(9999)
-    with pytest.raises(nystream.UsageError):
-        store.truncate(-1)
+    refuses(nystream.UsageError, "", store.truncate, 2000)
+    refuses(nystream.UsageError, "", store.truncate, 9999)
+    refuses(nystream.UsageError, "", store.truncate, -1)
     report = store.truncate(2000, drop_results=True)
     assert report.rows_removed == 30 and report.removed == ["bad"] and store.results == ["kept"]
     assert len(store) == 2000 and np.array_equal(store.points[:], points)
@@ -387,8 +382,7 @@ def test_a_failed_append_leaves_the_store(store, rows):
     bad = rows[:10].copy()
     bad[4, 1] = np.nan
     for given in (bad, iter([rows[:5], bad])):
-        with pytest.raises(nystream.DataError, match="NaN"):
-            store.append(given)
+        refuses(nystream.DataError, "NaN", store.append, given)
     with pytest.raises(nystream.DataError, match=r"row 4, column 1 .both from 0.: NaN"):
         store.append(bad, labels=np.zeros(10))
     with pytest.raises(nystream.DataError, match="NaN"):
@@ -469,10 +463,8 @@ def test_places_of_rows_with_missing_values(result, rows, sparse):
         assert np.allclose(place(X, nan="keep"), expected, equal_nan=True)
         assert np.array_equal(place(rows[:9], nan="keep"), place(rows[:9]))
         assert np.isnan(place(X[:1], nan="keep")).all()
-        with pytest.raises(nystream.DataError, match="row 0, column 1 .both from 0.: NaN"):
-            place(X)
-        with pytest.raises(nystream.UsageError, match="nan='drop' is neither"):
-            place(X, nan="drop")
+        refuses(nystream.DataError, "row 0, column 1 .both from 0.: NaN", place, X)
+        refuses(nystream.UsageError, "nan='drop' is neither", place, X, nan="drop")
 
 
 @slow
@@ -487,6 +479,5 @@ def test_a_store_that_is_not_there_yet_is_empty(tmp_path):
 def test_an_append_that_expects_rows_adds_them_once(tmp_path):
     store = nystream.open(tmp_path / "new.nys")
     store.append(np.eye(4), expect_rows=0)
-    with pytest.raises(nystream.UsageError, match="4 rows"):
-        store.append(np.eye(4), expect_rows=0)
+    refuses(nystream.UsageError, "4 rows", store.append, np.eye(4), expect_rows=0)
     assert len(store) == 4

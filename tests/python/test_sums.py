@@ -10,6 +10,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import refuses
 
 import nystream
 from nystream import Sums, sums as sums_module
@@ -81,9 +82,8 @@ def test_rows_of_another_width_are_told_from_the_landmarks(rows, landmarks):
                                                                       .to_bytes())):
         before = given.rows
         for X, columns in ((rows[:, :3], 3), (scipy.sparse.csr_matrix(np.c_[rows, rows]), 12)):
-            with pytest.raises(nystream.DataError,
-                               match=f"^X has {columns} columns, but the landmarks 6$"):
-                given.add(X)
+            refuses(nystream.DataError, f"^X has {columns} columns, but the landmarks 6$",
+                    given.add, X)
         assert given.rows == before
 
 
@@ -105,12 +105,10 @@ def test_rows_are_converted_to_the_type_of_the_landmarks(rows, landmarks):
     again = Sums.from_bytes(sums.to_bytes()).add(rows[:9])
     assert again.report.dtype == "f32" and again.rows == 2009
     points = np.unique(np.abs(10 * landmarks).astype("uint8"), axis=0)
-    with pytest.raises(ValueError, match="rows of float64 do not fit in sums of uint8"):
-        sums_of(points, rows)
+    refuses(ValueError, "rows of float64 do not fit in sums of uint8", sums_of, points, rows)
     with pytest.raises(ValueError, match="rows of float64 do not fit in sums of uint8"):
         sums_of(landmarks, dtype="uint8")
-    with pytest.raises(ValueError, match="dtype='int64' is not a type of rows"):
-        Sums(landmarks, dtype="int64")
+    refuses(ValueError, "dtype='int64' is not a type of rows", Sums, landmarks, dtype="int64")
 
 
 def test_sparse_rows(tmp_path):
@@ -171,8 +169,7 @@ def test_what_fails_in_between_adds_nothing(monkeypatch, rows, landmarks):
     bad[1700, 2] = np.nan
     for sums in (sums_of(landmarks), sums_of(landmarks, rows[:10])):
         before = sums.rows and sums.to_bytes()
-        with pytest.raises(nystream.DataError, match="NaN"):
-            sums.add(bad)
+        refuses(nystream.DataError, "NaN", sums.add, bad)
         assert (sums.rows and sums.to_bytes()) == before
         sums.add(rows)
         assert sums.rows == 2000 + (10 if before else 0)
@@ -194,8 +191,7 @@ def test_sums_are_freed_with_their_last_reference(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     sums = sums_of(landmarks, rows[:10])
     for _ in range(3):
-        with pytest.raises(nystream.DataError):
-            sums.add(np.where(np.arange(6) == 3, np.inf, rows))
+        refuses(nystream.DataError, "", sums.add, np.where(np.arange(6) == 3, np.inf, rows))
         assert sum(alive) == 1
     sums.solve()
     del sums
@@ -218,8 +214,7 @@ def test_results_of_stores(tmp_path, rows, landmarks, whole):
     agree(model, whole, rows)
     with pytest.raises(nystream.UsageError, match="has another gamma= than"):
         Sums(landmarks, components=3, gamma=0.5).add_result(stores[0], "map")
-    with pytest.raises(nystream.UsageError):
-        sums.add_result(stores[0], "map")
+    refuses(nystream.UsageError, "", sums.add_result, stores[0], "map")
     sums.add(rows[:9])  # with the options of the results
     assert sums.rows == 2009
     model.save(tmp_path / "whole.nym")
@@ -227,12 +222,10 @@ def test_results_of_stores(tmp_path, rows, landmarks, whole):
         placed = stores[0].fit("placed", model=given)  # the second time it is done already
         assert np.array_equal(placed.embedding[:], model.transform(rows[::3]))
     assert placed.report.n == 667 and placed.status == "done"
-    with pytest.raises(nystream.UsageError):
-        stores[0].fit("placed", model=sums.solve())
+    refuses(nystream.UsageError, "", stores[0].fit, "placed", model=sums.solve())
     resumed = stores[1].result("map").resume()  # which goes on to a model of its own rows
     assert resumed.status == "done" and resumed.report.n == 667
-    with pytest.raises(nystream.FileError):
-        stores[0].fit("x", model=tmp_path / "none.nym")
+    refuses(nystream.FileError, "", stores[0].fit, "x", model=tmp_path / "none.nym")
 
 
 def test_parts_that_cannot_be_added(rows, landmarks):
@@ -244,14 +237,12 @@ def test_parts_that_cannot_be_added(rows, landmarks):
             (Sums(landmarks, gamma=0.1, components=3).add(rows), "different values of gamma"),
             (Sums(landmarks, gamma=GAMMA).add(rows), "values of components="),
             (sums_of(landmarks, rows[:500]), "the sums of the same 500 rows")):
-        with pytest.raises(nystream.UsageError):
-            sums.merge(other)
+        refuses(nystream.UsageError, "", sums.merge, other)
     with pytest.raises(nystream.DataError, match="values of type f32, but the first part has f64"):
         sums.merge(sums_of(landmarks, rows, dtype="float32"))
     for X, words in ((np.ones((3, 5)), "6 columns|5 columns"), (np.full((3, 6), np.nan), "NaN"),
                      (np.ones(6), "2D")):
-        with pytest.raises(ValueError, match=words):
-            sums.add(X)
+        refuses(ValueError, words, sums.add, X)
     assert Sums.from_bytes(before).merge(Sums(landmarks, gamma=GAMMA, components=3).add(
         rows[:500], part="another")).rows == 1000
     of_sparse = sums_of(landmarks, scipy.sparse.csr_matrix(rows[:9]))
@@ -269,25 +260,16 @@ def test_sums_that_are_none(rows, landmarks):
     empty = sums_of(landmarks)
     assert repr(empty) == "<sums without rows>" and (empty.rows, empty.parts) == (0, 0)
     for call in (empty.solve, empty.to_bytes):
-        with pytest.raises(nystream.UsageError, match="no rows yet"):
-            call()
-    with pytest.raises(nystream.UsageError):
-        Sums().add(rows)
-    with pytest.raises(nystream.UsageError, match="landmarks="):
-        Sums(gamma=1.0)
-    with pytest.raises(nystream.UsageError, match="gamma= as a number"):
-        Sums(landmarks).add(rows)
-    with pytest.raises(nystream.UsageError, match="kernel="):
-        Sums(landmarks, kernel="rfb")
-    with pytest.raises(nystream.UsageError, match="neighbors= does not act"):
-        Sums(landmarks, neighbors=3)
-    with pytest.raises(ValueError, match="2D"):
-        Sums(40, gamma=GAMMA)
-    with pytest.raises(nystream.UsageError, match="components"):
-        sums_of(landmarks, rows[:2]).solve()
+        refuses(nystream.UsageError, "no rows yet", call)
+    refuses(nystream.UsageError, "", Sums().add, rows)
+    refuses(nystream.UsageError, "landmarks=", Sums, gamma=1.0)
+    refuses(nystream.UsageError, "gamma= as a number", Sums(landmarks).add, rows)
+    refuses(nystream.UsageError, "kernel=", Sums, landmarks, kernel="rfb")
+    refuses(nystream.UsageError, "neighbors= does not act", Sums, landmarks, neighbors=3)
+    refuses(ValueError, "2D", Sums, 40, gamma=GAMMA)
+    refuses(nystream.UsageError, "components", sums_of(landmarks, rows[:2]).solve)
     for image in (b"", b"x" * 100, sums_of(landmarks, rows[:9]).to_bytes()[:-1]):
-        with pytest.raises(nystream.StoreError):
-            Sums.from_bytes(image)
+        refuses(nystream.StoreError, "", Sums.from_bytes, image)
 
 
 def test_pickles(rows, landmarks, whole):
@@ -370,8 +352,7 @@ def test_an_add_that_fails_takes_back_no_rows_of_another_thread(monkeypatch, row
         adding.join(0.5)
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
-        sums.add(pieces())
+    refuses(ZeroDivisionError, "", sums.add, pieces())
     adding.join()
     assert sums.rows == 110
 
@@ -388,8 +369,7 @@ def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
 
     monkeypatch.setattr(Sums, "_put", press_after_three)
     sums = sums_of(landmarks, rows[:10])
-    with pytest.raises(KeyboardInterrupt, match="^stopped; no row was added$"):
-        sums.add(rows)
+    refuses(KeyboardInterrupt, "^stopped; no row was added$", sums.add, rows)
     assert len(seen) == 3 and sums.rows == 10
 
 
@@ -406,8 +386,7 @@ def test_ctrl_c_adds_nothing(monkeypatch, pieces):
 
     pressed = []
     sums = Sums(X[:200], gamma=0.1, threads=1, progress=press_at_accumulate)
-    with pytest.raises(KeyboardInterrupt, match="stopped.*; no row was added"):
-        sums.add(X)
+    refuses(KeyboardInterrupt, "stopped.*; no row was added", sums.add, X)
     assert pressed and sums.rows == 0
     assert sums.add(X[:100]).rows == 100
 
@@ -461,14 +440,12 @@ def test_columns_in_another_order_are_found_by_their_names(rows, options):
             for X in (frame, turned):
                 assert np.allclose(np.abs(same.transform(X)), np.abs(want.transform(frame)),
                                    atol=1e-4)
-            with pytest.raises(nystream.DataError, match="no column 'c'"):
-                same.transform(other)
+            refuses(nystream.DataError, "no column 'c'", same.transform, other)
     begun = sums(frame[:900])
     with pytest.raises(nystream.DataError, match="called 'x'|no column 'c'"):
         begun.merge(Sums(None if options else other[::50], components=3,
                          gamma=None if options else GAMMA, **options).add(other))
-    with pytest.raises(nystream.DataError, match="no column 'c'"):
-        begun.add(other)
+    refuses(nystream.DataError, "no column 'c'", begun.add, other)
     assert begun.rows == 900
 
 

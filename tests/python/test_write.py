@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import refuses
 
 import nystream
 
@@ -30,8 +31,7 @@ def test_a_write_that_fails_leaves_the_older_model(models, tmp_path):
     before, limits = file.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2 * len(before), limits[1]))
     try:
-        with pytest.raises(nystream.FileError, match="kept.nym"):
-            models[1].save(file)
+        refuses(nystream.FileError, "kept.nym", models[1].save, file)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert file.read_bytes() == before
@@ -49,8 +49,7 @@ def test_a_full_disk_leaves_the_older_model(models, tmp_path):
     try:
         models[0].save(disk / "kept.nym")
         before = (disk / "kept.nym").read_bytes()
-        with pytest.raises(nystream.FileError, match="kept.nym"):
-            models[1].save(disk / "kept.nym")
+        refuses(nystream.FileError, "kept.nym", models[1].save, disk / "kept.nym")
         assert os.listdir(disk) == ["kept.nym"]
         assert (disk / "kept.nym").read_bytes() == before
     finally:
@@ -108,5 +107,4 @@ def test_what_is_no_file_is_written_as_it_is(models, tmp_path):
     models[0].save(tmp_path / "pipe")
     reader.join()
     assert read == [models[0].to_bytes()]
-    with pytest.raises(OSError):
-        models[0].save(tmp_path)
+    refuses(OSError, "", models[0].save, tmp_path)
