@@ -17,6 +17,7 @@
 #include "api/call.h"
 #include "api/inspect.h"
 #include "api/report.h"
+#include "base/compare.h"
 #include "base/memory.h"
 #include "results/export.h"
 #include "results/keep.h"
@@ -368,8 +369,7 @@ int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows,
         err = check_rows(view, &viewed, part, rows[i], 1);
     if (err) return err;
     for (uint64_t i = 0; !err && i < count; i += run) {
-        for (run = 1; i + run < count && rows[i + run] == rows[i] + run; run++)
-            continue;
+        run = ny_run_of_rows(rows + i, (size_t)(count - i));
         err = ny_check_interrupt(view->ctx);
         if (!err) err = read_rows(view, &viewed, rows[i], run, (char *)out + i * viewed.row_bytes);
     }

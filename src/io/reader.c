@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/binary.h"
@@ -149,8 +150,7 @@ static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows)
         size_t skip = (size_t)(source[i] - reader->labels_read), got = 0, skipped;
         int err = ny_labels_next(reader->labels, NULL, skip, &skipped);
 
-        for (run = 1; i + run < rows->count && source[i + run] == source[i] + run; run++)
-            continue;
+        run = ny_run_of_rows(source + i, rows->count - i);
         if (!err && skipped == skip)
             err = ny_labels_next(reader->labels, rows->labels ? rows->labels + i : NULL, run, &got);
         if (err) return err;
@@ -168,8 +168,7 @@ static int join_names(struct ny_reader *reader, struct ny_row_batch *rows)
     int err = NY_OK;
 
     for (size_t i = 0, run; !err && i < rows->count; i += run) {
-        for (run = 1; i + run < rows->count && source[i + run] == source[i] + run; run++)
-            continue;
+        run = ny_run_of_rows(source + i, rows->count - i);
         err =
             ny_row_names_next(reader->row_names, source[i] - reader->names_read, run, rows->names);
         reader->names_read = source[i] + run;

@@ -219,8 +219,7 @@ static int read_other(struct ny_data_frame *frame, struct ny_frame_column *colum
     int err = NY_OK;
 
     for (size_t i = 0, run; err == NY_OK && i < count; i += run) {
-        for (run = 1; i + run < count && rows[i + run] == rows[i] + run;)
-            run++;
+        run = ny_run_of_rows(rows + i, count - i);
         if (rows[i] + run > other->n)
             return ny_fail(frame->ctx, NY_EUSAGE, "'%s' does not cover all rows of '%s'",
                            other->name, frame->result.name);

@@ -27,16 +27,6 @@ static uint64_t lacks(struct ny_store *store, const json_t *record, uint64_t has
     return all > has ? all - has : 0;
 }
 
-/* Adds the rows of a store. */
-static int add_rows(struct ny_store *store, uint64_t *rows)
-{
-    struct ny_rows_info points;
-    int err = ny_points_info(store, &points);
-
-    if (!err) *rows += points.n;
-    return err;
-}
-
 /* Returns the rows that the shards of a set lack, of a result of all of them. */
 static uint64_t lack(struct ny_store *set, const char *name)
 {
@@ -44,13 +34,14 @@ static uint64_t lack(struct ny_store *set, const char *name)
     int err = NY_OK;
 
     for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
+        struct ny_rows_info points = {.n = 0};
         struct ny_store *store;
         json_t *record = NULL;
 
         err = ny_set_store(set, k, &store);
         if (!err) err = ny_record_load(store, name, &record);
-        if (!err && record) behind += ny_rows_behind(store, name, record);
-        if (!err && !record) err = add_rows(store, &behind); /* it has joined since */
+        if (!err && !record) err = ny_points_info(store, &points); /* it has joined since */
+        if (!err) behind += record ? ny_rows_behind(store, name, record) : points.n;
         json_decref(record);
     }
     if (err) ny_error_clear(ny_store_context(set));

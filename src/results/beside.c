@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/decimal.h"
 #include "base/layout.h"
 #include "base/memory.h"
@@ -193,16 +194,6 @@ static bool is_numbered(const struct beside *beside)
            (beside->result->only_graph && strcmp(part, "rows") == 0);
 }
 
-/* Returns how many numbers from the i-th on follow one another. */
-static size_t run_of(const uint64_t *number, size_t i, size_t count)
-{
-    size_t run = 1;
-
-    while (i + run < count && number[i + run] == number[i] + run)
-        run++;
-    return run;
-}
-
 /* Adds the names of lines first … first + count − 1, whose values are read. */
 static int read_names(const struct beside *beside, uint64_t first, size_t count,
                       struct piece *piece)
@@ -212,7 +203,7 @@ static int read_names(const struct beside *beside, uint64_t first, size_t count,
 
     if (!is_numbered(beside)) return ny_names_part_read(&beside->ids, first, count, &piece->names);
     for (size_t i = 0, run; !err && i < count; i += run) {
-        run = run_of(number, i, count);
+        run = ny_run_of_rows(number + i, count - i);
         err = ny_names_part_read(&beside->ids, number[i], run, &piece->names);
     }
     return err;
@@ -228,7 +219,7 @@ static int read_labels(const struct beside *beside, uint64_t first, size_t count
     if (!is_numbered(beside))
         return ny_part_fill(beside->result, beside->labels, first, count, piece->labels);
     for (size_t i = 0, run; !err && i < count; i += run) {
-        run = run_of(number, i, count);
+        run = ny_run_of_rows(number + i, count - i);
         err = ny_part_fill(beside->result, beside->labels, number[i], run, piece->labels + i);
     }
     return err;

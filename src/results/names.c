@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
@@ -79,8 +80,7 @@ static int read_result(const struct ny_names_part *part, uint64_t first, size_t 
             err = ny_result_current(part->result, NULL,
                                     ny_result_rows_numbers(&part->result->rows, first, look, row));
         for (size_t i = 0, run; !err && i < look; i += run) {
-            for (run = 1; i + run < look && row[i + run] == row[i] + run; run++)
-                continue;
+            run = ny_run_of_rows(row + i, look - i);
             err = ny_points_names(part->store, row[i], run, names);
         }
         first += look;
@@ -118,20 +118,19 @@ int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t 
  * quotes these, and in text, where a line is a name, they are blanks. */
 static int write_line(struct ny_writer *out, const char *name, struct ny_table_text form)
 {
-    const char special[] = {'"', '\n', '\r', form.delimiter, '\0'};
-    bool quoted = form.delimiter && (*name == '\0' || strpbrk(name, special));
-    int err = quoted ? ny_writer_rows(out, "\"", 1) : NY_OK;
+    int err = NY_OK;
 
-    for (const char *at = name; !err && *at; at++) {
-        size_t plain = strcspn(at, quoted ? "\"" : "\n\r");
+    if (form.delimiter && !*name) return ny_writer_text(out, "\"\"\n", 3); /* is no empty line */
+    if (form.delimiter) return ny_writer_field(out, name, form.delimiter, '\n');
+    while (!err) {
+        size_t plain = strcspn(name, "\n\r");
 
-        err = ny_writer_rows(out, at, plain);
-        at += plain;
-        if (!err && *at)
-            err = quoted ? ny_writer_rows(out, "\"\"", 2) : ny_writer_rows(out, " ", 1);
-        if (!*at) break;
+        err = ny_writer_text(out, name, plain);
+        name += plain;
+        if (!err) err = ny_writer_text(out, *name ? " " : "\n", 1);
+        if (!*name++) break;
     }
-    return err ? err : ny_writer_rows(out, quoted ? "\"\n" : "\n", quoted ? 2 : 1);
+    return err;
 }
 
 /* Reads the names of a piece, and writes them. With `missing` those that are damaged are empty, and

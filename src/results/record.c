@@ -62,31 +62,30 @@ int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **
     return need_done(store, name, false, out);
 }
 
-int ny_record_save(struct ny_store *store, const char *name, const json_t *record)
-{
-    struct ny_keep keep = ny_store_keep(store, name);
-    struct ny_batch *batch;
-    int err = keep.ops->begin(&keep, &batch);
-
-    if (err) return err;
-    err = ny_record_put(&keep, batch, record);
-    if (!err) return keep.ops->commit(batch);
-    keep.ops->cancel(batch);
-    return err;
-}
-
-int ny_record_replace(struct ny_store *store, const char *name, const json_t *record)
+/* Puts a record, or NULL for none, in a batch of its own, with nothing else under the NAME if it
+ * is to be alone. */
+static int save(struct ny_store *store, const char *name, const json_t *record, bool alone)
 {
     const struct ny_keep keep = ny_store_keep(store, name);
     struct ny_batch *batch;
     int err = keep.ops->begin(&keep, &batch);
 
     if (err) return err;
-    err = keep.ops->drop(&keep, batch, NULL);
+    if (alone) err = keep.ops->drop(&keep, batch, NULL);
     if (!err && record) err = ny_record_put(&keep, batch, record);
     if (!err) return keep.ops->commit(batch);
     keep.ops->cancel(batch);
     return err;
+}
+
+int ny_record_save(struct ny_store *store, const char *name, const json_t *record)
+{
+    return save(store, name, record, false);
+}
+
+int ny_record_replace(struct ny_store *store, const char *name, const json_t *record)
+{
+    return save(store, name, record, true);
 }
 
 void ny_record_set_lost(json_t *record, const struct ny_lost *gone)

@@ -462,37 +462,25 @@ static int open_again(const struct ny_result *whole, size_t k, struct ny_result 
     return err;
 }
 
-/* Looks at all shards before any of them gets clusters: an evaluation takes long, and an update may
- * have added rows meanwhile. */
-static int check_unchanged(const struct ny_result *whole, bool *same)
-{
-    struct ny_result shard;
-    int err = NY_OK;
-
-    *same = true;
-    for (size_t k = 0; k < ny_store_set(whole->store)->count && *same && !err; k++) {
-        err = open_again(whole, k, &shard, same);
-        ny_result_close(&shard);
-    }
-    return err;
-}
-
 int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count,
                            const json_t *figures)
 {
     const struct ny_result_span *span = result->span;
-    bool same;
-    int err;
+    bool same = true;
+    int err = NY_OK;
 
     if (!span) return ny_stored_clusters_put(result, cluster, count, figures);
-    err = check_unchanged(result, &same);
-    for (size_t k = 0; k < ny_store_set(result->store)->count && same && !err; k++) {
+    /* All shards are looked at before any of them gets clusters: an evaluation takes long, and an
+     * update may have added rows meanwhile. */
+    for (size_t i = 0, shards = ny_store_set(result->store)->count; i < 2 * shards && same; i++) {
         struct ny_result shard;
+        size_t k = i % shards;
 
         err = open_again(result, k, &shard, &same);
-        if (!err && same)
+        if (!err && same && i >= shards)
             err = ny_stored_clusters_put(&shard, cluster + span->first[k], count, figures);
         ny_result_close(&shard);
+        if (err) break;
     }
     if (!err && !same)
         ny_log(result->ctx, NY_LOG_WARNING, "the clusters are not stored: '%s' was made again",

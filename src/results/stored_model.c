@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "model/landmark_points.h"
 #include "results/keep.h"
 #include "results/record.h"
@@ -44,24 +45,16 @@ static int check_file(struct ny_context *ctx, const char *path, int fd, size_t *
 static int read_file(struct ny_context *ctx, const char *path, void **image, size_t *bytes)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
-    size_t done = 0;
+    ssize_t got = 0;
 
     *image = NULL;
     err = fd < 0 ? ny_fail_errno(ctx, "open", path) : check_file(ctx, path, fd, bytes);
     if (err) goto done;
     *image = ny_alloc(ctx, NY_MEM_MODEL, *bytes);
     if (!*image) err = NY_EBUDGET;
-    while (done < *bytes && err == NY_OK) {
-        ssize_t got = read(fd, (char *)*image + done, *bytes - done);
-
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            err = ny_fail_errno(ctx, "read", path);
-        else if (got == 0)
-            *bytes = done;
-        else
-            done += (size_t)got;
-    }
+    if (!err) got = ny_read_at(fd, *image, *bytes, 0);
+    if (got < 0) err = ny_fail_errno(ctx, "read", path);
+    *bytes = got > 0 ? (size_t)got : 0;
 done:
     if (fd >= 0) close(fd);
     return err;
