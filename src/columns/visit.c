@@ -66,11 +66,7 @@ int ny_visit_units(struct ny_rows *X, unsigned workers,
 
     if (!err) err = ny_rows_source(X, points.n, (size_t)points.row_slots, workers, &source);
     if (!err)
-        err = ny_pass_run(&(struct ny_pass){.ctx = X->ctx,
-                                            .source = source,
-                                            .stage = "stats",
-                                            .workers = workers,
-                                            .checkpoint_s = ny_context_checkpoint_s(X->ctx)},
+        err = ny_pass_run(&(struct ny_pass){.source = source, .stage = "stats", .workers = workers},
                           &work, arg);
     ny_source_free(source);
     return err;

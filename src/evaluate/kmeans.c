@@ -115,11 +115,9 @@ static int pass(struct run *run)
     set_norms(run);
     memset(run->sums, 0, centres * (run->p + 1) * sizeof(double));
     ny_blas_serial();
-    return ny_pass_run(&(struct ny_pass){.ctx = how->ctx,
-                                         .source = &how->cloud->source,
+    return ny_pass_run(&(struct ny_pass){.source = &how->cloud->source,
                                          .stage = "clusters",
                                          .workers = how->workers,
-                                         .checkpoint_s = INFINITY,
                                          .flops_per_row = 2 * (double)(centres * run->p)},
                        &work, run);
 }

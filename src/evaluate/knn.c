@@ -72,8 +72,7 @@ static void describe(struct knn *run)
                                 .n = run->n,
                                 .held = &run->held,
                                 .neighbors = width_of(run->n, run->t),
-                                .workers = run->of->workers,
-                                .checkpoint_s = INFINITY};
+                                .workers = run->of->workers};
 }
 
 /* Room for the rows, and for the nearest of some. */

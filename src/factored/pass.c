@@ -339,12 +339,10 @@ int ny_feature_pass_run(const struct ny_feature_pass *pass)
 
     if (err) return err;
     ny_blas_serial();
-    err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
-                                        .source = source,
+    err = ny_pass_run(&(struct ny_pass){.source = source,
                                         .stage = ny_stage_name(job->stage),
                                         .workers = (unsigned)all->count,
                                         .first_unit = pass->first_unit,
-                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                         .flops_per_row = flops},
                       &work, &run);
     if (!err) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);

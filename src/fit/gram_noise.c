@@ -136,8 +136,7 @@ static int run_pass(struct measure *run)
     int err = ny_fit_open_source(fit, fit->job.points.n, &source);
 
     if (!err)
-        err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
-                                            .source = source,
+        err = ny_pass_run(&(struct ny_pass){.source = source,
                                             .stage = ny_stage_name(fit->job.stage),
                                             .workers = fit->job.workers,
                                             .skip = is_skipped},

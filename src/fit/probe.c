@@ -212,12 +212,10 @@ static int run_pass(struct ny_probe *run, uint64_t first_unit)
     int err = ny_fit_open_source(fit, fit->job.points.n, &source);
 
     if (err == NY_OK)
-        err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
-                                            .source = source,
+        err = ny_pass_run(&(struct ny_pass){.source = source,
                                             .stage = "probe",
                                             .workers = fit->job.workers,
                                             .first_unit = first_unit,
-                                            .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                             .flops_per_row = flops},
                           &work, run);
     ny_source_free(source);

@@ -251,12 +251,10 @@ static int run_pass(struct project *run, uint64_t first_unit)
 
     err = ny_fit_open_source(fit, fit->job.points.n, &source);
     if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
-                                        .source = source,
+    err = ny_pass_run(&(struct ny_pass){.source = source,
                                         .stage = "project",
                                         .workers = fit->job.workers,
                                         .first_unit = first_unit,
-                                        .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                         .flops_per_row = flops},
                       &work, run);
     if (err) goto done;

@@ -268,12 +268,10 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     if (err) goto done;
     err = ny_fit_open_source(fit, end, &source);
     if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
-                                        .source = source,
+    err = ny_pass_run(&(struct ny_pass){.source = source,
                                         .stage = ny_stage_name(fit->job.stage),
                                         .workers = fit->job.workers,
                                         .first_unit = pass->first_unit,
-                                        .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                         .rows_total = rows_total,
                                         .flops_per_row = flops},
                       &work, &run);

@@ -80,12 +80,9 @@ static int run_pass(struct ny_sweeping *run)
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     const struct ny_sweep *sweep = run->sweep;
 
-    return ny_pass_run(&(struct ny_pass){.ctx = sweep->graph->ctx,
-                                         .source = &run->source,
-                                         .stage = sweep->stage,
-                                         .workers = sweep->workers,
-                                         .checkpoint_s = sweep->checkpoint_s},
-                       &work, run);
+    return ny_pass_run(
+        &(struct ny_pass){.source = &run->source, .stage = sweep->stage, .workers = sweep->workers},
+        &work, run);
 }
 
 int ny_sweep_run(struct ny_sweep *sweep)

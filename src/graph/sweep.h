@@ -22,7 +22,6 @@ struct ny_sweep {
     unsigned workers;
     size_t lanes; /* of a batch, as ny_paths_lay() takes them */
     size_t first; /* the source that a resumed sweep goes on with */
-    double checkpoint_s;
     int (*fold)(void *arg, const struct ny_swept *batch); /* in order, one call at a time */
     int (*checkpoint)(void *arg, uint64_t sources_done);  /* as that of a pass */
     void *arg;

@@ -218,12 +218,10 @@ static int run_pass(struct gram *gram, uint64_t first_unit)
     double m = (double)gram->map->m;
 
     gram->source = (struct ny_source){.ops = &ops, .ctx = job->ctx, .n = gram->map->fit->edges.n};
-    return ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
-                                         .source = &gram->source,
+    return ny_pass_run(&(struct ny_pass){.source = &gram->source,
                                          .stage = ny_stage_name(job->stage),
                                          .workers = job->workers,
                                          .first_unit = first_unit,
-                                         .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                                          .flops_per_row = m * m},
                        &work, gram);
 }

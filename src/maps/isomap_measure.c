@@ -164,7 +164,6 @@ static int measure_pairs(const struct ny_isomap *map, struct sums *sums)
                                           .stage = ny_stage_name(job->stage),
                                           .workers = job->workers,
                                           .lanes = map->fit->lanes,
-                                          .checkpoint_s = INFINITY,
                                           .fold = add_batch,
                                           .arg = &run});
     *sums = run.sums;

@@ -127,7 +127,6 @@ int ny_isomap_sweep(struct ny_isomap *map, size_t first,
                              .workers = job->workers,
                              .lanes = map->fit->lanes,
                              .first = first,
-                             .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                              .fold = fold,
                              .checkpoint = checkpoint,
                              .arg = map};

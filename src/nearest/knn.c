@@ -127,12 +127,10 @@ int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t f
     lay(&run.own, &run, knn->spec, knn->n, knn->workers);
     err = run.own.err;
     if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
-                                        .source = &run.pairs.source,
+    err = ny_pass_run(&(struct ny_pass){.source = &run.pairs.source,
                                         .stage = "neighbors",
                                         .workers = knn->workers,
                                         .first_unit = first_tile,
-                                        .checkpoint_s = knn->checkpoint_s,
                                         .flops_per_row = flops / (double)run.pairs.source.n},
                       &work, &run);
 done:

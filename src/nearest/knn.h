@@ -39,7 +39,6 @@ struct ny_knn {
     const struct ny_held *held; /* all of the points; NULL: they are read from the store */
     size_t neighbors;           /* t, below n */
     unsigned workers;
-    double checkpoint_s;
 };
 
 /* Number of candidates that a list keeps for t neighbours. */

@@ -93,8 +93,7 @@ static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *que
     err = l.err;
     if (err) goto done;
     ny_tiles_use(&compare.tiles, columns, shift);
-    err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
-                                        .source = points,
+    err = ny_pass_run(&(struct ny_pass){.source = points,
                                         .stage = "neighbors, in f64",
                                         .workers = knn->workers,
                                         .flops_per_row = flops},

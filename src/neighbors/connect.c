@@ -44,7 +44,7 @@ static int run_round(struct connect *connect)
             late = checkpoint(connect);
             return late ? late : err;
         }
-        if (err == NY_OK && ny_now() - connect->saved_s >= g->knn.checkpoint_s)
+        if (err == NY_OK && ny_now() - connect->saved_s >= ny_context_checkpoint_s(g->job.ctx))
             err = checkpoint(connect);
     }
     if (err == NY_OK) err = ny_bridges_take(&connect->bridging);

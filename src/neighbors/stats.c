@@ -137,8 +137,7 @@ int ny_graph_load_spec(struct ny_graph_job *g)
                              .X = job->X,
                              .n = job->points.n,
                              .neighbors = g->settings->stored,
-                             .workers = g->plan.workers,
-                             .checkpoint_s = ny_context_checkpoint_s(job->ctx)};
+                             .workers = g->plan.workers};
     return err;
 }
 

@@ -97,7 +97,8 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
         }
         ny_embedding_add(&out.rows, out.measured.row, count);
         ny_embedding_add(&out.distances, out.narrow, count);
-        if (ny_embedding_full(&out.rows) || ny_now() - job->marked_s > g->knn.checkpoint_s)
+        if (ny_embedding_full(&out.rows) ||
+            ny_now() - job->marked_s > ny_context_checkpoint_s(job->ctx))
             err = commit(g, &out, row + count);
     }
     if (row > end) row = end;

@@ -145,8 +145,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
     const struct ny_model *model = run->model;
 
     return ny_pass_run(
-        &(struct ny_pass){.ctx = model->ctx,
-                          .source = rows,
+        &(struct ny_pass){.source = rows,
                           .stage = "transform",
                           .workers = placer->workers,
                           .flops_per_row = 2 * (double)model->m * (double)(model->d + model->p)},

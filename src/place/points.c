@@ -160,8 +160,7 @@ static int pass(struct by_points *run, struct ny_source *points)
 
     memset(run->sum, 0, run->count * run->w * sizeof(double));
     memset(run->total, 0, run->w * sizeof(double));
-    return ny_pass_run(&(struct ny_pass){.ctx = run->base.spec.ctx,
-                                         .source = points,
+    return ny_pass_run(&(struct ny_pass){.source = points,
                                          .stage = "transform",
                                          .workers = run->base.workers,
                                          .flops_per_row = flops},

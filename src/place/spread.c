@@ -42,9 +42,8 @@ int ny_spread_rows(const struct ny_model *model, const struct ny_columns_spec *s
     if (err) return err;
     spread.projector.u = model->fitted.mean;
     spread.projector.features.completes = true;
-    err = ny_pass_run(
-        &(struct ny_pass){.ctx = model->ctx, .source = rows, .stage = "drift", .workers = 1}, &work,
-        &spread);
+    err = ny_pass_run(&(struct ny_pass){.source = rows, .stage = "drift", .workers = 1}, &work,
+                      &spread);
     ny_projector_release(&spread.projector);
     return err;
 }

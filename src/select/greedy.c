@@ -203,14 +203,12 @@ static int fold(void *arg, const struct ny_tile *tile)
 int ny_greedy_run(struct ny_greedy *greedy, const struct ny_greedy_limits *limits,
                   struct ny_source *source, uint64_t first_unit, bool checkpoints)
 {
-    const struct ny_pass pass = {.ctx = greedy->ctx,
-                                 .source = source,
+    const struct ny_pass pass = {.source = source,
                                  .stage = "select",
                                  .workers = greedy->workers,
                                  .first_unit = first_unit,
                                  .ahead_max = NY_GREEDY_AHEAD,
                                  .rows_total = greedy->here.end - greedy->here.first,
-                                 .checkpoint_s = greedy->request->checkpoint.interval_s,
                                  .skip = ny_greedy_skip};
     const struct ny_pass_work work = {.unit = ny_greedy_screen_unit,
                                       .fold = fold,

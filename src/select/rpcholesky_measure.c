@@ -231,13 +231,11 @@ static int count_for_all(struct ny_rpcholesky *rp, struct ny_peers *peers)
 
 static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
 {
-    const struct ny_pass pass = {.ctx = rp->ctx,
-                                 .source = source,
+    const struct ny_pass pass = {.source = source,
                                  .stage = "select",
                                  .workers = rp->workers,
                                  .first_unit = first_unit,
-                                 .skip = rp->now.measured ? skip_unit : NULL,
-                                 .checkpoint_s = rp->request->checkpoint.interval_s};
+                                 .skip = rp->now.measured ? skip_unit : NULL};
     const struct ny_pass_work work = {
         .unit = measure_unit,
         .fold = take_over,

@@ -290,11 +290,7 @@ static int run_pass(struct weighted *w, uint64_t first_unit)
     const struct ny_pass_work work = {.unit = weigh_unit,
                                       .fold = offer_unit,
                                       .checkpoint = request->checkpoint.save ? checkpoint : NULL};
-    struct ny_pass pass = {.ctx = w->ctx,
-                           .stage = "select",
-                           .workers = w->workers,
-                           .first_unit = first_unit,
-                           .checkpoint_s = request->checkpoint.interval_s};
+    struct ny_pass pass = {.stage = "select", .workers = w->workers, .first_unit = first_unit};
     int err = ny_rows_source(request->X, request->n, request->spec->slots, w->workers, &source);
 
     if (err) return err;

@@ -29,10 +29,10 @@ struct run {
     void *arg;
     struct ny_sharing sharing; /* its lock guards what follows, and is held while a source is asked
                                 * for a unit; `changed` tells of folded and stop as well */
-    uint64_t next;          /* the unit to be taken next */
-    uint64_t folded;        /* units < folded are folded */
-    double checkpoint_s;    /* when the last checkpoint was made */
-    bool stop;              /* an error, an interrupt, or the end of the source */
+    uint64_t next;             /* the unit to be taken next */
+    uint64_t folded;           /* units < folded are folded */
+    double checkpoint_s;       /* when the last checkpoint was made */
+    bool stop;                 /* an error, an interrupt, or the end of the source */
     struct ny_meter meter;
 };
 
@@ -108,12 +108,13 @@ static int wait_for_turn(struct run *run, const struct ny_tile *tile)
 /* Interrupts are obeyed here, between two folds, after a checkpoint. */
 static int checkpoint(struct run *run, uint64_t units_done)
 {
-    int interrupted = ny_check_interrupt(run->pass->ctx);
+    int interrupted = ny_check_interrupt(run->pass->source->ctx);
     double now_s = ny_now();
     int err = NY_OK;
 
     if (run->work->checkpoint &&
-        (interrupted || now_s - run->checkpoint_s >= run->pass->checkpoint_s)) {
+        (interrupted ||
+         now_s - run->checkpoint_s >= ny_context_checkpoint_s(run->pass->source->ctx))) {
         err = run->work->checkpoint(run->arg, units_done);
         run->checkpoint_s = ny_now();
     }
@@ -174,9 +175,8 @@ static int work(void *arg, unsigned worker)
 {
     struct run *run = arg;
     bool alone = run->pass->workers == 1;
-    struct ny_tile tile = {.source = run->pass->source,
-                           .worker = worker,
-                           .sharing = alone ? NULL : &run->sharing};
+    struct ny_tile tile = {
+        .source = run->pass->source, .worker = worker, .sharing = alone ? NULL : &run->sharing};
     uint64_t first;
     int err;
 
@@ -206,9 +206,9 @@ int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *pass_work
 
     if (n && first_row > n) first_row = n; /* all was folded before: the last unit is short */
     ny_sharing_init(&run.sharing);
-    ny_meter_start(&run.meter, pass->ctx, pass->stage, first_row,
+    ny_meter_start(&run.meter, pass->source->ctx, pass->stage, first_row,
                    pass->rows_total ? pass->rows_total : n);
-    err = ny_parallel(pass->ctx, pass->workers, work, &run);
+    err = ny_parallel(pass->source->ctx, pass->workers, work, &run);
     ny_meter_finish(&run.meter);
     ny_sharing_release(&run.sharing);
     return err;

@@ -27,19 +27,17 @@ struct ny_pass_work {
     /* Runs in unit order, one at a time, on the worker that did the unit; NY_END: the pass has seen
      * enough. May be NULL. */
     int (*fold)(void *arg, const struct ny_tile *tile);
-    /* Runs between two folds, at least every checkpoint_s seconds and before an interrupt is
-     * obeyed: units < units_done are folded. May be NULL. */
+    /* Runs between two folds, at least every ny_context_checkpoint_s() seconds and before an
+     * interrupt is obeyed: units < units_done are folded. May be NULL. */
     int (*checkpoint)(void *arg, uint64_t units_done);
 };
 
 struct ny_pass {
-    struct ny_context *ctx;
     struct ny_source *source;
-    const char *stage;   /* for the progress */
-    unsigned workers;    /* ≥ 1; each has its own buffers in `arg` */
-    uint64_t first_unit; /* where a resumed pass goes on */
-    uint64_t ahead_max;  /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
-    double checkpoint_s;
+    const char *stage;    /* for the progress */
+    unsigned workers;     /* ≥ 1; each has its own buffers in `arg` */
+    uint64_t first_unit;  /* where a resumed pass goes on */
+    uint64_t ahead_max;   /* unit u starts only when unit u − ahead_max is folded; 0: no bound */
     double flops_per_row; /* for the progress */
     uint64_t rows_total;  /* for the progress, where the source is a part of them; 0: its n */
     /* Tells whether nothing has to be read of a unit: it goes to `fold` at once, tile->skipped.

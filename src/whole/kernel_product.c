@@ -251,12 +251,10 @@ int ny_kernel_product_run(const struct ny_kernel_product *product)
     if (product->first_tile < tiles) {
         err = allocate(&run);
         if (err) goto done;
-        err = ny_pass_run(&(struct ny_pass){.ctx = product->spec->ctx,
-                                            .source = &run.pairs.source,
+        err = ny_pass_run(&(struct ny_pass){.source = &run.pairs.source,
                                             .stage = product->stage,
                                             .workers = product->workers,
                                             .first_unit = product->first_tile,
-                                            .checkpoint_s = product->checkpoint_s,
                                             .flops_per_row = flops / (double)run.pairs.source.n},
                           &work, &run);
     }

@@ -31,7 +31,6 @@ struct ny_kernel_product {
     struct ny_matrix V;  /* n × w */
     struct ny_matrix Y;  /* n × w; holds what tiles < first_tile gave */
     uint64_t first_tile;
-    double checkpoint_s;
     /* Called between two tiles: Y holds tiles < tiles_done (not yet scaled by N from the left). */
     int (*checkpoint)(void *arg, uint64_t tiles_done);
     void *checkpoint_arg;

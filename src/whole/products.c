@@ -144,7 +144,6 @@ static int multiply_tiles(struct ny_products_state *state, const double *scale, 
                                         .V = V,
                                         .Y = Y,
                                         .first_tile = first_tile,
-                                        .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                         .checkpoint = checkpoint,
                                         .checkpoint_arg = state};
     double flops = ny_kernel_product_flops(fit->job.points.n, ny_entry_products(&spec), V.cols);

@@ -30,8 +30,7 @@ static void run_knn(const struct cloud *cloud, size_t t, uint64_t panels, unsign
                          .held = held,
                          .n = cloud->n,
                          .neighbors = t,
-                         .workers = workers,
-                         .checkpoint_s = 3600};
+                         .workers = workers};
     struct ny_measured part = *out;
 
     out->again = 0;
@@ -154,12 +153,8 @@ TEST(lists_with_room_prove_nothing)
     struct ny_knn knn;
 
     run_knn(&cloud, T, 99, 1, NULL, &want);
-    knn = (struct ny_knn){.spec = &cloud.spec,
-                          .X = ny_store_rows(cloud.store),
-                          .n = N,
-                          .neighbors = T,
-                          .workers = 1,
-                          .checkpoint_s = 3600};
+    knn = (struct ny_knn){
+        .spec = &cloud.spec, .X = ny_store_rows(cloud.store), .n = N, .neighbors = T, .workers = 1};
     assert_int_equal(ny_neighbors_new(&lists, ctx, 0, N, ny_knn_width(&knn)), NY_OK);
     for (size_t i = 0; i < N; i++)
         for (uint64_t k = 1; k <= T; k++)

@@ -25,8 +25,7 @@ static struct ny_knn knn_of(const struct cloud *cloud, size_t t, unsigned worker
                            .X = ny_store_rows(cloud->store),
                            .n = cloud->n,
                            .neighbors = t,
-                           .workers = workers,
-                           .checkpoint_s = 3600};
+                           .workers = workers};
 }
 
 static void by_pairs(const struct cloud *cloud, size_t t, const struct lists *out)

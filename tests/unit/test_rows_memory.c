@@ -210,7 +210,7 @@ static void check_passes(struct ny_rows *M, struct ny_rows *S)
     for (unsigned workers = 1; workers <= 3; workers++) {
         uint64_t n = workers == 2 && info.n > 1 ? info.n - 1 : info.n;
         struct seen seen = {&info, calloc(info.n, bytes), calloc(info.n, bytes)};
-        struct ny_pass pass = {.ctx = ctx, .stage = "see", .workers = workers};
+        struct ny_pass pass = {.stage = "see", .workers = workers};
         size_t before = ny_memory_used(ctx);
         struct ny_rows_info own = info_of(M);
         struct ny_layout counted = {0};
@@ -385,7 +385,7 @@ TEST(rows_of_a_mapped_file)
     struct ny_rows *M;
     OWNED(rows) rows;
     struct seen seen = {.info = &info};
-    struct ny_pass pass = {.ctx = ctx, .stage = "see", .workers = 2};
+    struct ny_pass pass = {.stage = "see", .workers = 2};
     uint64_t list[50];
     char file[200], *map, *got = malloc(bytes);
     FILE *out;

@@ -25,11 +25,11 @@ struct watch {
     /* settings */
     unsigned workers;
     uint64_t first_unit, ahead_max;
-    double checkpoint_s, slow_s;  /* slow_s: of unit first_unit */
-    uint64_t until_ahead;         /* how far ahead of it another has to begin */
-    enum event event;             /* where something happens, and at which unit */
+    double checkpoint_s, slow_s; /* slow_s: of unit first_unit */
+    uint64_t until_ahead;        /* how far ahead of it another has to begin */
+    enum event event;            /* where something happens, and at which unit */
     uint64_t at;
-    int status;                   /* the error to return; NY_OK: interrupt with `signal` */
+    int status; /* the error to return; NY_OK: interrupt with `signal` */
     int signal;
     /* observations */
     atomic_int folding, violations;
@@ -74,8 +74,10 @@ static void linger(struct watch *watch, uint64_t unit)
         return;
     }
     for (double began = ny_now(); atomic_load(&watch->ahead) < watch->until_ahead;)
-        if (ny_now() - began > patience_s) return;
-        else sleep_s(1e-4);
+        if (ny_now() - began > patience_s)
+            return;
+        else
+            sleep_s(1e-4);
     sleep_s(watch->slow_s);
 }
 
@@ -149,8 +151,8 @@ static void progress(void *user, const struct ny_progress *report)
 
     violation(watch, report->fraction > 1 || report->rows_done < watch->rows_done);
     violation(watch, report->rows_total && report->rows_done > report->rows_total);
-    violation(watch, report->rows_total ? report->fraction < watch->fraction
-                                        : report->fraction >= 0);
+    violation(watch,
+              report->rows_total ? report->fraction < watch->fraction : report->fraction >= 0);
     violation(watch, report->rows_per_s < 0 || !isfinite(report->rows_per_s));
     watch->fraction = report->fraction;
     watch->rows_done = report->rows_done;
@@ -161,19 +163,18 @@ static void progress(void *user, const struct ny_progress *report)
 static int run_on(struct watch *watch, struct ny_source *source)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct ny_pass pass = {.ctx = ctx,
-                           .source = source,
+    struct ny_pass pass = {.source = source,
                            .stage = "accumulate",
                            .workers = watch->workers,
                            .first_unit = watch->first_unit,
                            .ahead_max = watch->ahead_max,
-                           .checkpoint_s = watch->checkpoint_s,
                            .flops_per_row = 7};
     int err;
 
     atomic_store(&watch->folded, watch->first_unit);
-    if (watch->checkpoint_s == 0) pass.checkpoint_s = 1e9;
-    if (watch->checkpoint_s < 0) pass.checkpoint_s = 0;
+    ny_context_set_checkpoint(ctx, watch->checkpoint_s == 0  ? 1e9
+                                   : watch->checkpoint_s < 0 ? 0
+                                                             : watch->checkpoint_s);
     ny_context_set_progress(ctx, progress, watch);
     err = ny_pass_run(&pass, &work, watch);
     ny_context_set_progress(ctx, NULL, NULL);
@@ -247,10 +248,8 @@ TEST(units_start_no_further_ahead_than_allowed)
 {
     for (uint64_t ahead_max = 0; ahead_max < 4; ahead_max++) {
         uint64_t allowed = ahead_max ? ahead_max - 1 : WORKERS_MAX - 1;
-        struct watch watch = {.workers = WORKERS_MAX,
-                              .ahead_max = ahead_max,
-                              .slow_s = 0.02,
-                              .until_ahead = allowed};
+        struct watch watch = {
+            .workers = WORKERS_MAX, .ahead_max = ahead_max, .slow_s = 0.02, .until_ahead = allowed};
 
         assert_int_equal(run(&watch), NY_OK);
         assert_int_equal(watch.ahead, allowed);
@@ -274,8 +273,10 @@ TEST(an_error_stops_the_pass_and_surfaces)
                 assert_int_equal(run(&watch), NY_EDATA);
                 assert_string_equal(ny_context_message(ctx), sentence);
                 ny_error_clear(ctx);
-                if (events[e] == IN_UNIT) assert_true(watch.sums.units <= at);
-                else assert_int_equal(watch.sums.units, watch.at);
+                if (events[e] == IN_UNIT)
+                    assert_true(watch.sums.units <= at);
+                else
+                    assert_int_equal(watch.sums.units, watch.at);
                 assert_true(watch.started <= at + 1 + crews[c]);
                 if (events[e] != IN_CHECKPOINT)
                     assert_int_equal(watch.checkpoints, watch.sums.units);
@@ -423,17 +424,14 @@ TEST(no_fold_and_no_checkpoint_are_fine)
     OWNED(ny_source) *source = NULL;
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
-    CHECK(ny_pass_run(
-        &(struct ny_pass){.ctx = ctx, .source = source, .stage = "project", .workers = 3}, &work,
-        &watch));
+    CHECK(ny_pass_run(&(struct ny_pass){.source = source, .stage = "project", .workers = 3}, &work,
+                      &watch));
     assert_int_equal(watch.started, UNITS);
     ny_context_interrupt(ctx, 2);
-    assert_int_equal(ny_pass_run(&(struct ny_pass){.ctx = ctx,
-                                                   .source = source,
-                                                   .stage = "project",
-                                                   .workers = 3},
-                                 &work, &watch),
-                     NY_EINTERRUPTED);
+    assert_int_equal(
+        ny_pass_run(&(struct ny_pass){.source = source, .stage = "project", .workers = 3}, &work,
+                    &watch),
+        NY_EINTERRUPTED);
     ny_context_interrupt(ctx, 0);
     ny_error_clear(ctx);
 }

@@ -49,9 +49,8 @@ static int run(struct shared *shared, uint64_t n, unsigned workers)
     int err;
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, n, D), NY_OK);
-    err = ny_pass_run(
-        &(struct ny_pass){.ctx = ctx, .source = source, .stage = "share", .workers = workers},
-        &of_unit, shared);
+    err = ny_pass_run(&(struct ny_pass){.source = source, .stage = "share", .workers = workers},
+                      &of_unit, shared);
     ny_source_free(source);
     return err;
 }
@@ -126,9 +125,8 @@ TEST(views_have_the_rows_of_the_tile)
 
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
         assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
-        CHECK(ny_pass_run(
-            &(struct ny_pass){.ctx = ctx, .source = source, .stage = "views", .workers = workers},
-            &work, copies));
+        CHECK(ny_pass_run(&(struct ny_pass){.source = source, .stage = "views", .workers = workers},
+                          &work, copies));
         ny_source_free(source);
         for (unsigned w = 0; w < workers; w++)
             assert_int_equal(atomic_load(&copies[w].broken), 0);

@@ -1,5 +1,6 @@
-/* stream/pass.h where units are skipped, and where folds have seen enough. Violations seen by workers
- * are counted and asserted afterwards: an assertion of cmocka must not jump out of a thread. */
+/* stream/pass.h where units are skipped, and where folds have seen enough. Violations seen by
+ * workers are counted and asserted afterwards: an assertion of cmocka must not jump out of a
+ * thread. */
 #include "unit/stream_case.h"
 
 OWNS_POINTER(ny_source, ny_source_free)
@@ -43,9 +44,11 @@ TEST(skipped_units_are_folded_unread)
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     for (unsigned workers = 1; workers <= WORKERS_MAX; workers++) {
-        const struct ny_pass pass = {
-            .ctx = ctx, .source = source, .stage = "select", .workers = workers,
-            .ahead_max = 4, .skip = every_third};
+        const struct ny_pass pass = {.source = source,
+                                     .stage = "select",
+                                     .workers = workers,
+                                     .ahead_max = 4,
+                                     .skip = every_third};
         struct skipping all = {.last = UNITS}, some = {.last = 9};
 
         assert_int_equal(ny_pass_run(&pass, &work, &all), NY_OK);
@@ -86,8 +89,7 @@ TEST(units_between_skipped_ones_run_side_by_side)
 
     assert_int_equal(ny_source_of_memory(&source, ctx, rows, NY_F32, N, D), NY_OK);
     CHECK(ny_pass_run(
-        &(struct ny_pass){
-            .ctx = ctx, .source = source, .stage = "select", .workers = 2, .skip = all_but_two},
+        &(struct ny_pass){.source = source, .stage = "select", .workers = 2, .skip = all_but_two},
         &(struct ny_pass_work){.unit = wait_for_both}, &skipping));
     assert_int_equal(atomic_load(&skipping.violations), 0);
 }

@@ -76,10 +76,7 @@ static int run(struct ny_source *source, unsigned workers, size_t height, struct
     int err;
 
     copy->height = height;
-    err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
-                                        .source = source,
-                                        .stage = "copy",
-                                        .workers = workers},
+    err = ny_pass_run(&(struct ny_pass){.source = source, .stage = "copy", .workers = workers},
                       &work, copy);
     for (unsigned w = 0; w < workers; w++)
         assert_false(copy->overrun[w]);
@@ -138,7 +135,9 @@ static void check_points(struct ny_store *store, const struct shape *shape, uint
 TEST(points_of_a_store)
 {
     static const struct shape shapes[] = {
-        {NY_U8, 3, 200000, true}, {NY_F32, 5, 30001, true}, {NY_F64, 700, 2500, false},
+        {NY_U8, 3, 200000, true},
+        {NY_F32, 5, 30001, true},
+        {NY_F64, 700, 2500, false},
         {NY_I16, 1500, 2048, false},
     };
 
@@ -224,10 +223,8 @@ struct rush {
 static int read_damaged(void *arg, unsigned worker)
 {
     struct rush *rush = arg;
-    struct ny_tile tile = {.source = rush->source,
-                           .first_row = rush->row,
-                           .rows = NY_STRIP_ROWS,
-                           .worker = worker};
+    struct ny_tile tile = {
+        .source = rush->source, .first_row = rush->row, .rows = NY_STRIP_ROWS, .worker = worker};
     char *rows = lend(NY_STRIP_ROWS * 160);
 
     for (int i = 0; i < 30; i++)
@@ -268,7 +265,8 @@ static void write_npy(const char *descr, const void *values, size_t bytes)
     FILE *file = fopen(path, "wb");
     int length = snprintf(header, sizeof(header),
                           "\x93NUMPY%c%cv%c{'descr': '%s', 'fortran_order': False, "
-                          "'shape': (%d, %d), }", 1, 0, 0, descr, N, D);
+                          "'shape': (%d, %d), }",
+                          1, 0, 0, descr, N, D);
 
     assert_non_null(file);
     memset(header + length, ' ', sizeof(header) - (size_t)length);

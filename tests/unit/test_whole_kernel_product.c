@@ -48,8 +48,7 @@ static struct ny_kernel_product product_of(struct product_case *c, double *Y)
                                       .seed = 1,
                                       .stage = "test",
                                       .V = ny_matrix(c->V, c->data.rows, c->w),
-                                      .Y = ny_matrix(Y, c->data.rows, c->w),
-                                      .checkpoint_s = 3600};
+                                      .Y = ny_matrix(Y, c->data.rows, c->w)};
 }
 
 static double *run_product(struct product_case *c, enum ny_precision precision, bool scaled,
@@ -206,7 +205,7 @@ TEST(it_goes_on_from_any_tile)
         struct ny_kernel_product product = product_of(&c, Y);
 
         product.scale = c.scale;
-        product.checkpoint_s = 0;
+        ny_context_set_checkpoint(ctx, 0);
         product.checkpoint = keep;
         product.checkpoint_arg = &stopped;
         assert_int_equal(ny_kernel_product_run(&product), NY_EINTERRUPTED);
