@@ -91,8 +91,8 @@ void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t fi
     pairs->source.n = ny_pairs_tiles(pairs) * NY_UNIT_ROWS;
 }
 
-void ny_panel_lay(struct ny_layout *l, struct ny_panel *panel, const struct ny_columns_spec *spec,
-                  uint64_t n, enum ny_precision precision)
+void ny_pairs_panel_lay(struct ny_layout *l, struct ny_pairs_panel *panel,
+                        const struct ny_columns_spec *spec, uint64_t n, enum ny_precision precision)
 {
     size_t rows = ny_panel_rows(n);
 
@@ -101,9 +101,9 @@ void ny_panel_lay(struct ny_layout *l, struct ny_panel *panel, const struct ny_c
     ny_columns_count(l, spec, rows);
 }
 
-int ny_panel_take(struct ny_panel *panel, const struct ny_pairs *pairs,
-                  const struct ny_columns_spec *spec, const struct ny_tile *tile,
-                  struct ny_tile *rows)
+int ny_pairs_panel_take(struct ny_pairs_panel *panel, const struct ny_pairs *pairs,
+                        const struct ny_columns_spec *spec, const struct ny_tile *tile,
+                        struct ny_tile *rows)
 {
     uint64_t number;
 
@@ -118,7 +118,7 @@ int ny_panel_take(struct ny_panel *panel, const struct ny_pairs *pairs,
     return ny_columns_of_tile(&panel->columns, spec, rows, panel->raw);
 }
 
-int ny_panel_compute(struct ny_panel *panel, const struct ny_tile *tile)
+int ny_pairs_panel_compute(struct ny_pairs_panel *panel, const struct ny_tile *tile)
 {
     struct ny_tile own = *tile; /* of the worker's own tiles */
 

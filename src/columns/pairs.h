@@ -32,7 +32,7 @@ size_t ny_pairs_rows(const struct ny_pairs *pairs, uint64_t unit);
 size_t ny_panel_rows(uint64_t n);
 
 /* A worker's panel: its rows as columns, and the tile of a unit against them. */
-struct ny_panel {
+struct ny_pairs_panel {
     uint64_t number;
     struct ny_columns *columns; /* NULL: no panel was taken so far */
     struct ny_tiles tiles;      /* of one worker */
@@ -40,15 +40,16 @@ struct ny_panel {
 };
 
 /* Lays out one of n points. */
-void ny_panel_lay(struct ny_layout *l, struct ny_panel *panel, const struct ny_columns_spec *spec,
-                  uint64_t n, enum ny_precision precision);
+void ny_pairs_panel_lay(struct ny_layout *l, struct ny_pairs_panel *panel,
+                        const struct ny_columns_spec *spec, uint64_t n,
+                        enum ny_precision precision);
 /* Takes the rows of the panel that a tile of the pass is of, unless they are there: *rows is the
  * tile that they are as a unit, or has none where they were there. The tiles that follow have to be
  * told of the columns. */
-int ny_panel_take(struct ny_panel *panel, const struct ny_pairs *pairs,
-                  const struct ny_columns_spec *spec, const struct ny_tile *tile,
-                  struct ny_tile *rows);
+int ny_pairs_panel_take(struct ny_pairs_panel *panel, const struct ny_pairs *pairs,
+                        const struct ny_columns_spec *spec, const struct ny_tile *tile,
+                        struct ny_tile *rows);
 /* Computes the tile of the unit against the panel. */
-int ny_panel_compute(struct ny_panel *panel, const struct ny_tile *tile);
+int ny_pairs_panel_compute(struct ny_pairs_panel *panel, const struct ny_tile *tile);
 
 #endif

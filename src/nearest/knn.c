@@ -17,7 +17,7 @@ struct run {
     const struct ny_knn *knn;
     struct ny_pairs pairs;
     struct ny_neighbors *lists;
-    struct ny_panel *panel; /* one a worker */
+    struct ny_pairs_panel *panel; /* one a worker */
     int (*checkpoint)(void *arg, uint64_t tiles_done);
     void *checkpoint_arg;
 };
@@ -41,13 +41,13 @@ double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels)
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
-    struct ny_panel *panel = &run->panel[tile->worker];
+    struct ny_pairs_panel *panel = &run->panel[tile->worker];
     struct ny_tile rows;
-    int err = ny_panel_take(panel, &run->pairs, run->knn->spec, tile, &rows);
+    int err = ny_pairs_panel_take(panel, &run->pairs, run->knn->spec, tile, &rows);
 
     if (err) return err;
     if (rows.rows) ny_tiles_use(&panel->tiles, panel->columns, NULL);
-    return ny_panel_compute(panel, tile);
+    return ny_pairs_panel_compute(panel, tile);
 }
 
 int ny_knn_source(const struct ny_knn *knn, struct ny_source **out)
@@ -87,9 +87,9 @@ static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_sp
 {
     run->panel = ny_lay(l, NY_MEM_TILES, workers, sizeof(*run->panel));
     for (unsigned w = 0; w < workers; w++) {
-        struct ny_panel spare;
+        struct ny_pairs_panel spare;
 
-        ny_panel_lay(l, run->panel ? &run->panel[w] : &spare, spec, n, NY_PRECISION_F32);
+        ny_pairs_panel_lay(l, run->panel ? &run->panel[w] : &spare, spec, n, NY_PRECISION_F32);
     }
 }
 

@@ -19,7 +19,7 @@
 /* One worker's: the panel that it is at, its tile, and what that adds to Y. Matrices are f32, or
  * f64 where the product is. */
 struct side {
-    struct ny_panel panel;
+    struct ny_pairs_panel panel;
     double *a;     /* shift of the panel's columns */
     void *V_panel; /* NV of the panel; of the unit */
     void *V_unit;
@@ -119,10 +119,10 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct side *side = &run->side[tile->worker];
     uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
     struct ny_tile rows;
-    int err = ny_panel_take(&side->panel, &run->pairs, run->product->spec, tile, &rows);
+    int err = ny_pairs_panel_take(&side->panel, &run->pairs, run->product->spec, tile, &rows);
 
     if (!err && rows.rows) err = use_panel(run, side, &rows);
-    if (!err) err = ny_panel_compute(&side->panel, tile); /* C′ = k(unit, panel) − 1aᵀ */
+    if (!err) err = ny_pairs_panel_compute(&side->panel, tile); /* C′ = k(unit, panel) − 1aᵀ */
     if (err) return err;
     if (u != panel) {
         load_rows(run, u, side->V_unit);
@@ -191,7 +191,7 @@ static void lay(struct ny_layout *l, struct run *run, const struct ny_columns_sp
         side->a = ny_lay(l, NY_MEM_TILES, ny_panel_rows(run->pairs.n), sizeof(double));
         side->unit_term = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
         side->unit_sum = ny_lay(l, NY_MEM_TILES, run->w, sizeof(double));
-        ny_panel_lay(l, &side->panel, spec, run->pairs.n, precision);
+        ny_pairs_panel_lay(l, &side->panel, spec, run->pairs.n, precision);
     }
 }
 
