@@ -15,7 +15,6 @@
 #include "base/compare.h"
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "io/lines.h"
 #include "io/number.h"
 #include "io/refuse.h"

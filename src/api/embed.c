@@ -4,7 +4,6 @@
  * api/embed_file.c.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/fit.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/import_private.h"
-#include "base/text.h"
 #include "io/refuse.h"
 
 /* Returns how many values of a row are not 0. */

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "api/import_private.h"
-#include "base/checksum.h"
 #include "base/memory.h"
 #include "records/fields.h"
 #include "results/record.h"

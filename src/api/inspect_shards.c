@@ -5,7 +5,6 @@
  */
 #include "api/inspect_shards.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "job/job.h"

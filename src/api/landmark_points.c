@@ -9,7 +9,6 @@
 #include "api/landmarks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/option_tables.h"
 #include "base/checksum.h"

@@ -1,7 +1,6 @@
 /* Writes the neighbours of new rows to files, or into memory (api/new_rows.h). */
 #include "api/new_rows.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Reads new rows, and writes their coordinates, for a transform (api/new_rows.h). */
 #include "api/new_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -6,7 +6,6 @@
  * A value that is missing in a stored identity counts as its default, so that a version with more
  * options can still go on with the jobs of an older one.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include "model/map.h"
 #include "select/rules.h"
 #include "spectral/methods.h"
-#include "spectral/whole.h"
 
 /* Returns what the user has set, whether it can act or not. */
 static const char *typed(const struct ny_options *options, const char *name)

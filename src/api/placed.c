@@ -8,7 +8,6 @@
  */
 #include "api/placed.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/option_tables.h"
@@ -16,7 +15,6 @@
 #include "base/checksum.h"
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "model/geometry.h"
 #include "results/keep.h"
 #include "results/record.h"

@@ -4,7 +4,6 @@
  */
 #include "api/sharded.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +11,6 @@
 #include "base/budget.h"
 #include "base/memory.h"
 #include "base/peers.h"
-#include "job/prices.h"
 #include "records/fields.h"
 #include "shards/open.h"
 

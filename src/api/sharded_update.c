@@ -13,8 +13,6 @@
  */
 #include "api/sharded.h"
 
-#include <string.h>
-
 #include "api/call.h"
 #include "api/fit.h"
 #include "api/inspect.h"

@@ -5,7 +5,6 @@
  * rows; the rows of a table are borrowed, and a fit of them ends with its sums. The
  * options of the fit stay with the sums, or are made again from what the parts say.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +19,6 @@
 #include "io/writer.h"
 #include "records/certificate.h"
 #include "merge/sums.h"
-#include "model/map.h"
 #include "results/record.h"
 #include "shards/shards.h"
 

@@ -9,8 +9,6 @@
  * the way (place/drift.h).
  */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "maps/graph_map.h"
 #include "place/drift.h"

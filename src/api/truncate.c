@@ -7,7 +7,6 @@
  * and updates go first, in transactions of their own, then the rows, in another; a kill in between
  * leaves all rows, and the same call goes on.
  */
-#include <string.h>
 
 #include "api/call.h"
 #include "api/report.h"
@@ -16,8 +15,6 @@
 #include "results/record.h"
 #include "results/update.h"
 #include "shards/open.h"
-
-enum { LIST_BYTES = 512 };
 
 struct truncating {
     struct ny_context *ctx;

@@ -11,7 +11,6 @@
 #include "api/call.h"
 #include "api/report.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "results/behind.h"
 #include "results/current.h"
 #include "results/export.h"

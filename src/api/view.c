@@ -11,7 +11,6 @@
  * evaluation has left since are no reason: the view then takes the record that has them. Nor is an
  * update: the view goes on with the rows from before it, as long as these are there.
  */
-#include <stddef.h>
 #include <string.h>
 
 #include "api/call.h"

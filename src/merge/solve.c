@@ -2,7 +2,6 @@
  * Solves sums without the rows that they are of: stage solve of a fit (fit/solve.c) whose landmarks
  * are those of the base, and whose model goes to the caller.
  */
-#include "base/cpu.h"
 #include "base/memory.h"
 #include "fit/fit.h"
 #include "fit/signs.h"
