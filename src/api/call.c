@@ -23,6 +23,26 @@ void ny_call_end(struct ny_context *ctx)
     ny_unreserve(ctx, NY_MEM_PROCESS, ny_memory_of_process(ctx));
 }
 
+int ny_call_open(struct ny_store **store, struct ny_context *ctx, const char *path,
+                 const char *name)
+{
+    int err = ny_call_begin(ctx);
+
+    *store = NULL;
+    if (err) return err;
+    err = ny_shards_open(store, ctx, path, name, NY_SHARDS_ALL);
+    if (err) ny_call_end(ctx);
+    return err;
+}
+
+void ny_call_close(struct ny_store *store)
+{
+    struct ny_context *ctx = store ? ny_store_context(store) : NULL;
+
+    ny_store_close(store);
+    if (ctx) ny_call_end(ctx);
+}
+
 int ny_given(struct ny_context *ctx, const char *function, const char *names,
              const void *const *pointers, size_t count)
 {

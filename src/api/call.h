@@ -4,12 +4,18 @@
 #define NY_API_CALL_H
 
 #include "base/context.h"
+#include "shards/open.h"
 
 /* Takes the memory of the process itself out of the budget, and OpenBLAS's threads from the caller;
  * forgets failures to fill earlier reports. NY_EBUDGET: nothing is taken. */
 int ny_call_begin(struct ny_context *ctx);
 /* Gives both back. */
 void ny_call_end(struct ny_context *ctx);
+/* Begins one that reads a store, or all shards of one, which it opens (ny_shards_open()); and ends
+ * it. After a failure nothing is open or taken. */
+int ny_call_open(struct ny_store **store, struct ny_context *ctx, const char *path,
+                 const char *name);
+void ny_call_close(struct ny_store *store);
 
 /* Begins a public function: forgets the last error; NY_EUSAGE where one of these pointers is NULL,
  * and, without words, where the context is. */

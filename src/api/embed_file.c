@@ -52,12 +52,9 @@ static int check_names(struct ny_context *ctx, const char *name, const char *out
     int err;
 
     if (!ny_output_text(output).samples) return NY_OK;
-    err = ny_call_begin(ctx);
-    if (err) return err;
-    err = ny_store_open(&store, ctx, name);
+    err = ny_call_open(&store, ctx, name, NULL);
     if (!err) err = ny_names_part_find(&names, store, NULL, "ids");
-    ny_store_close(store);
-    ny_call_end(ctx);
+    ny_call_close(store);
     return err;
 }
 
@@ -68,14 +65,11 @@ static int write_result(struct ny_context *ctx, const char *name, uint64_t rows,
     const char *part = ny_ends_with(output, ".eigenval") ? "eigenvalues" : "embedding";
     struct ny_store *store = NULL;
     struct ny_beside beside = {.end = UINT64_MAX, .spread = rows};
-    int err = ny_call_begin(ctx);
+    int err = ny_call_open(&store, ctx, name, NULL);
 
-    if (err) return err;
-    err = ny_store_open(&store, ctx, name);
     if (!err && ny_output_text(output).samples) err = ny_beside_parse(&beside, ctx, NULL, output);
     if (!err) err = ny_part_export_beside(store, result, part, output, &beside);
-    ny_store_close(store);
-    ny_call_end(ctx);
+    ny_call_close(store);
     return err;
 }
 

@@ -1,6 +1,5 @@
 /* ny_evaluate. */
 #include "evaluate/evaluate.h"
-#include "shards/open.h"
 
 #include "api/call.h"
 #include "api/report.h"
@@ -30,22 +29,12 @@ static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
     return settings;
 }
 
-/* Adds to the report what the measures took and on what they ran. */
-static void describe_machine(struct ny_context *ctx, json_t *report)
-{
-    ny_field_set_count(report, "threads", ny_context_threads(ctx));
-    ny_field_set_peak(report);
-    ny_field_set_count(report, "memory_budget_bytes", ny_memory_limit(ctx));
-    ny_field_set_text(report, "version", ny_version());
-}
-
 int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                 const struct ny_options *options, struct ny_report **report)
 {
     const char *typed[NY_OPTIONS_MAX + 1] = {0};
     struct ny_evaluate_settings settings;
     struct ny_store *store = NULL;
-    const struct ny_shards *shards;
     struct ny_options none;
     json_t *object = NULL;
     int err = NY_GIVEN(context, path, name);
@@ -54,18 +43,18 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     if (err) return err;
     options = ny_options_given(options, context, &none);
     settings = settings_of(context, options, typed);
-    err = ny_call_begin(context);
-    if (err) return err;
     err = ny_options_check(options, NY_GROUP_EVALUATE);
-    if (err == NY_OK) err = ny_shards_open(&store, context, path, name, NY_SHARDS_ALL);
-    if (err == NY_OK) err = ny_evaluate_run(store, name, &settings, &object);
-    if (err) goto done;
-    describe_machine(context, object);
-    err = ny_report_of_json(report, context, object);
-    shards = settings.clusters ? ny_shards_of(store) : NULL;
-    if (shards) ny_shards_note(context, path, (struct ny_shards_noted){.first = 0});
-done:
-    ny_store_close(store);
-    ny_call_end(context);
+    if (!err) err = ny_call_open(&store, context, path, name);
+    if (!err) err = ny_evaluate_run(store, name, &settings, &object);
+    if (!err) {
+        ny_field_set_count(object, "threads", ny_context_threads(context));
+        ny_field_set_peak(object);
+        ny_field_set_count(object, "memory_budget_bytes", ny_memory_limit(context));
+        ny_field_set_text(object, "version", ny_version());
+        err = ny_report_of_json(report, context, object);
+        if (settings.clusters && ny_shards_of(store))
+            ny_shards_note(context, path, (struct ny_shards_noted){.first = 0});
+    }
+    ny_call_close(store);
     return err;
 }

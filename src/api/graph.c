@@ -1,14 +1,18 @@
 /*
  * ny_graph: a graph as a result of its own, which fits and paths may name: of nearest neighbours,
  * or of edges from elsewhere (--edges). It is a kind of request (api/request.h), and its jobs are
- * in neighbors/.
+ * in neighbors/. ny_path: a shortest path between two rows in the graph that a result has stored.
  */
 #include "api/announce.h"
+#include "api/call.h"
+#include "api/report.h"
 #include "api/sharded.h"
 #include "base/budget.h"
 #include "io/edge_file.h"
 #include "io/identity.h"
+#include "results/graphs.h"
 #include "results/keep.h"
+#include "results/path.h"
 #include "results/record.h"
 #include "records/begin.h"
 
@@ -192,4 +196,60 @@ int ny_graph(struct ny_context *context, const char *path, const char *name,
     const struct ny_request_call call = {path, name, options, &ny_request_graph, NULL};
 
     return ny_request_any(context, &call, report);
+}
+
+/* ---- paths ---------------------------------------------------------------------------------- */
+
+/* Reports the rows of the path in order, and the length up to each of them; "length" is the last
+ * one. */
+static int describe_path(const struct ny_stored_path *path, struct ny_report **report)
+{
+    json_t *object = json_object(), *rows = json_array(), *lengths = json_array();
+
+    for (size_t k = 0; k < path->count; k++) {
+        ny_field_append(rows, json_integer((json_int_t)path->rows[k]));
+        ny_field_append(lengths, json_real(path->lengths[k]));
+    }
+    ny_field_set_number(object, "length", path->lengths[path->count - 1]);
+    ny_field_set_json(object, "rows", rows);
+    ny_field_set_json(object, "lengths", lengths);
+    return ny_report_of_json(report, path->ctx, object);
+}
+
+/* Finds the path that --from and --to ask for, neither of which has a default, in the graph of this
+ * record. */
+static int find_path(const struct ny_stored_graph *graph, struct ny_record record,
+                     const struct ny_options *options, struct ny_report **report)
+{
+    struct ny_stored_path path = {0};
+    uint64_t from, to;
+    int err;
+
+    if (!ny_options_size(options, "from", &from) || !ny_options_size(options, "to", &to))
+        return ny_fail(graph->keep.ctx, NY_EUSAGE, "a path needs --from and --to");
+    err = ny_stored_path_find(&path, graph, from, to);
+    err = ny_keep_current(&graph->keep, record, err);
+    if (err == NY_OK) err = describe_path(&path, report);
+    ny_stored_path_release(&path);
+    return err;
+}
+
+int ny_path(struct ny_context *context, const char *path, const char *graph,
+            const struct ny_options *options, struct ny_report **report)
+{
+    struct ny_named_graph named = {.record.of = NULL};
+    struct ny_store *store = NULL;
+    struct ny_options none;
+    int err = NY_GIVEN(context, path, graph);
+
+    if (report) *report = NULL;
+    if (err) return err;
+    options = ny_options_given(options, context, &none);
+    err = ny_call_open(&store, context, path, graph);
+    if (err == NY_OK) err = ny_graph_need(store, graph, &named);
+    if (err == NY_OK) err = ny_stored_graph_lengths(&named.graph, "a path");
+    if (err == NY_OK) err = find_path(&named.graph, named.record, options, report);
+    ny_record_free(named.record);
+    ny_call_close(store);
+    return err;
 }

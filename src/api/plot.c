@@ -11,7 +11,6 @@
 #include "io/output.h"
 #include "report/picture.h"
 #include "report/terminal.h"
-#include "shards/open.h"
 
 /* "1,2" in two texts. */
 static int take_axes(struct ny_context *ctx, const struct ny_options *options, char axes[2][64],
@@ -56,7 +55,7 @@ struct plot {
     struct ny_options none;
 };
 
-/* Takes the options and opens the store; end() closes it. On an error nothing is left open. */
+/* Takes the options and opens the store, which ny_call_close() closes. */
 static int begin(struct plot *plot, struct ny_context *ctx, const char *path, const char *name,
                  const struct ny_options *options)
 {
@@ -73,18 +72,7 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path, co
     if (plot->spec.scree) err = ny_options_refuse(options, "axes|color|all|names", "--scree");
     if (err == NY_OK) err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
-    if (err) return err;
-    err = ny_call_begin(ctx);
-    if (err) return err;
-    err = ny_shards_open(&plot->store, ctx, path, name, NY_SHARDS_ALL);
-    if (err) ny_call_end(ctx);
-    return err;
-}
-
-static void end(struct plot *plot, struct ny_context *ctx)
-{
-    ny_store_close(plot->store);
-    ny_call_end(ctx);
+    return err ? err : ny_call_open(&plot->store, ctx, path, name);
 }
 
 int ny_plot(struct ny_context *context, const char *path, const char *name, const char *output,
@@ -97,7 +85,7 @@ int ny_plot(struct ny_context *context, const char *path, const char *name, cons
     if (err == NY_OK) err = begin(&plot, context, path, name, options);
     if (err) return err;
     err = ny_picture_write(plot.store, name, &plot.spec, output);
-    end(&plot, context);
+    ny_call_close(plot.store);
     return err;
 }
 
@@ -115,6 +103,6 @@ int ny_plot_text(struct ny_context *context, const char *path, const char *name,
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};
     err = ny_terminal_draw(plot.store, name, &plot.spec.scene, plot.spec.title, screen, &out);
-    end(&plot, context);
+    ny_call_close(plot.store);
     return err;
 }

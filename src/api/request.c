@@ -36,11 +36,13 @@ void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
     ny_field_set_text(inputs, key, text);
 }
 
-/* Digests the files that the options name; *inputs is NULL for a kind that names none. */
-static int inputs_of(const struct ny_request *request, json_t **inputs)
+/* Makes the identity of the options, and digests of the files that they name, once. */
+static int need_asked(struct ny_request *request)
 {
-    *inputs = NULL;
-    return request->kind->inputs ? request->kind->inputs(request, inputs) : NY_OK;
+    if (request->asked) return NY_OK;
+    request->asked = ny_options_to_json(request->options, request->kind->groups);
+    if (!request->asked) return ny_fields_no_memory(request->ctx);
+    return request->kind->inputs ? request->kind->inputs(request, &request->inputs) : NY_OK;
 }
 
 static bool is_done(const struct ny_request *request)
@@ -71,15 +73,16 @@ static int refuse(const struct ny_request *request, const char *what)
                    ny_resume_words(request->store, request->name, request->record).text);
 }
 
-/* Checks that the files, of which `inputs` has digests, are those of the job: with a changed file,
- * it is another job. */
-static int check_inputs(const struct ny_request *request, json_t *inputs)
+/* Checks that the files are those of the job: with a changed file, it is another job. */
+static int check_inputs(struct ny_request *request)
 {
     const json_t *stored = json_object_get(request->record, "inputs");
     const char *key, *then;
     json_t *now;
+    int err = need_asked(request);
 
-    json_object_foreach(inputs, key, now)
+    if (err) return err;
+    json_object_foreach(request->inputs, key, now)
     {
         then = ny_field_text(stored, key);
         if (!then || strcmp(then, json_string_value(now)) == 0) continue;
@@ -98,28 +101,22 @@ static int check_shards(const struct ny_request *request)
 }
 
 /* Refuses options of the call that are not those of the record, and files that have changed. */
-static int check_options(const struct ny_request *request)
+static int check_options(struct ny_request *request)
 {
     char what[1024],
         *difference = ny_options_differences(request->options, request->kind->groups,
                                              json_object_get(request->record, "options"));
-    json_t *inputs = NULL;
-    int err = difference ? NY_OK : NY_EBUDGET;
+    int err;
 
-    if (err) return err;
+    if (!difference) return NY_EBUDGET;
     snprintf(what, sizeof(what), "with other options (%s)", difference);
-    if (difference[0])
-        err = refuse(request, what);
-    else
-        err = inputs_of(request, &inputs);
-    if (!err) err = check_inputs(request, inputs);
+    err = difference[0] ? refuse(request, what) : check_inputs(request);
     ny_free(request->ctx, difference);
-    json_decref(inputs);
     return err;
 }
 
 /* Called if NAME exists: resumes it if it was made with the same options, else refuses. */
-static int check_existing(const struct ny_request *request)
+static int check_existing(struct ny_request *request)
 {
     const char *kind = ny_field_text(request->record, "kind");
     char what[64];
@@ -148,20 +145,17 @@ static int create_record(struct ny_request *request)
 {
     struct ny_peers *peers = ny_context_peers(request->ctx);
     struct ny_rows_info points;
-    json_t *options, *inputs = NULL;
     int err = ny_points_info(request->store, &points);
 
-    if (err == NY_OK) err = inputs_of(request, &inputs);
-    if (err) goto done;
-    options = ny_options_to_json(request->options, request->kind->groups);
-    if (options) request->record = request->kind->record(request, &points, options);
-    if (!request->record) err = ny_fields_no_memory(request->ctx);
-    if (err) goto done;
+    if (!err) err = need_asked(request);
+    if (err) return err;
+    request->record = request->kind->record(request, &points, json_incref(request->asked));
+    if (!request->record) return ny_fields_no_memory(request->ctx);
     if (request->again)
         ny_record_copy_command(request->record, request->again);
     else
         ny_record_set_command(request->store, request->record);
-    if (inputs) ny_field_set_json(request->record, "inputs", json_incref(inputs));
+    if (request->inputs) ny_field_set_json(request->record, "inputs", json_incref(request->inputs));
     ny_record_set_whole(request->record, request->store);
     if (peers) {
         ny_field_set_count(request->record, "shards", ny_peers_shards(peers));
@@ -170,10 +164,7 @@ static int create_record(struct ny_request *request)
     /* A map of a graph has the rows of the graph, which was made when all of them were there. */
     if (points.lost && !ny_options_get(request->options, "graph")) note_lost(request, points.lost);
     request->fresh = !request->stored;
-    err = ny_record_replace(request->store, request->name, request->record);
-done:
-    json_decref(inputs);
-    return err;
+    return ny_record_replace(request->store, request->name, request->record);
 }
 
 /* A new job that would fail again in the same way leaves no trace. One that may go on when there is
@@ -218,23 +209,17 @@ static int reserve_for_update(struct ny_request *request)
 }
 
 /* Refuses processes that were not all given this job, before one of them replaces what it has. */
-static int agree(const struct ny_request *request, bool restart)
+static int agree(struct ny_request *request, bool restart)
 {
     const json_t *kept = restart ? NULL : request->record;
-    json_t *options, *inputs = NULL;
     int err = NY_OK;
 
     if (!ny_context_peers(request->ctx)) return NY_OK;
     if (kept)
         return ny_shards_agree(request->ctx, json_object_get(kept, "options"),
                                json_object_get(kept, "inputs"));
-    options = ny_options_to_json(request->options, request->kind->groups);
-    if (!options) err = ny_fields_no_memory(request->ctx);
-    if (!err) err = inputs_of(request, &inputs);
-    if (!err) err = ny_shards_agree(request->ctx, options, inputs);
-    json_decref(options);
-    json_decref(inputs);
-    return err;
+    err = need_asked(request);
+    return err ? err : ny_shards_agree(request->ctx, request->asked, request->inputs);
 }
 
 /* Goes on with the job of the record, or begins it where there is none. */
@@ -477,6 +462,8 @@ static void release(struct ny_request *request)
     json_decref(request->record);
     json_decref(request->again);
     json_decref(request->attempts);
+    json_decref(request->asked);
+    json_decref(request->inputs);
     ny_settings_release(&request->settings, request->ctx);
     ny_store_close(request->store);
     ny_options_free(request->stored);

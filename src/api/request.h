@@ -55,6 +55,8 @@ struct ny_request {
     struct ny_model *model;    /* that places the rows; NULL: the job makes its own, or has it */
     const struct ny_request_kind *kind;
     json_t *record;                    /* NULL: there is none yet */
+    json_t *asked, *inputs;            /* the options as a record has them, and digests of the
+                                        * files that they name, owned; NULL: not made yet */
     bool fresh;                        /* this call has made it, with options that were typed */
     bool reserved;                     /* what the process takes */
     size_t most;                       /* landmarks of any attempt of a fit with option accuracy */

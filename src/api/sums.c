@@ -334,7 +334,7 @@ int ny_sums_report(const struct ny_sums *sums, struct ny_report **report)
     ny_fields_begin();
     summed = sums->summed;
     object = json_object();
-    ny_field_set_count(object, "rows", summed ? ny_summed_rows(summed) : 0);
+    ny_field_set_count(object, "rows", summed ? summed->acc->rows : 0);
     if (summed) {
         const struct ny_model *base = summed->base;
 

@@ -342,12 +342,9 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
                                    .numbers = room->numbers,
                                    .distances = room->distances,
                                    .found = {.neighbors = room->neighbors, .recall = room->recall}};
-    err = ny_call_begin(context);
-    if (err) return err;
-    err = ny_shards_open(&store, context, path, name, NY_SHARDS_ALL);
+    err = ny_call_open(&store, context, path, name);
     if (!err) err = ny_neighbor_lists_find(&lists, store, name);
     if (!err) room->found = lists.found.found.share;
-    ny_store_close(store);
-    ny_call_end(context);
+    ny_call_close(store);
     return err;
 }

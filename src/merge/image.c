@@ -77,13 +77,6 @@ int ny_summed_image(const struct ny_summed *sums, void **image, size_t *bytes)
     return ny_fields_no_memory(sums->ctx);
 }
 
-/* Tells whether the sizes are those of an image of so many bytes. */
-static bool sizes_agree(const struct header *header, size_t bytes)
-{
-    return header->about_bytes < bytes && header->base_bytes < bytes &&
-           header->sums_bytes < bytes && image_bytes(header) == bytes;
-}
-
 static int damaged(struct ny_context *ctx, const char *where)
 {
     return ny_fail(ctx, NY_ESTORE, "the sums in %s are damaged, or none of a fit", where);
@@ -103,7 +96,9 @@ static int check(struct ny_context *ctx, const void *image, size_t bytes, const 
                        "%s has sums of version %llu, and this nystream reads version %d", where,
                        (unsigned long long)header->version, IMAGE_VERSION);
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, sizeof(checksum));
-    if (!sizes_agree(header, bytes) || checksum != ny_checksum(image, bytes - CHECKSUM_BYTES))
+    if (header->about_bytes >= bytes || header->base_bytes >= bytes ||
+        header->sums_bytes >= bytes || image_bytes(header) != bytes ||
+        checksum != ny_checksum(image, bytes - CHECKSUM_BYTES))
         return damaged(ctx, where);
     return NY_OK;
 }

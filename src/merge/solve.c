@@ -123,7 +123,7 @@ static int solve(struct ny_fit *fit, const struct ny_summed *sums, struct ny_sol
  * has them, and more components than rows can give. */
 static int check_settings(const struct ny_summed *sums, const struct ny_fit_settings *settings)
 {
-    uint64_t rows = ny_summed_rows(sums);
+    uint64_t rows = sums->acc->rows;
 
     if (settings->kernel != sums->base->spec.kernel || settings->landmarks != sums->base->m ||
         settings->precision != sums->base->precision)

@@ -31,11 +31,6 @@ void ny_summed_free(struct ny_summed *sums)
     ny_free(sums->ctx, sums);
 }
 
-uint64_t ny_summed_rows(const struct ny_summed *sums)
-{
-    return sums->acc->rows;
-}
-
 bool ny_summed_columns(const struct ny_summed *sums)
 {
     return sums->base->spec.kernel->base == NY_BASE_COORDINATE;

@@ -44,8 +44,6 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
                         const json_t *record, const struct ny_fit_settings *settings);
 /* Frees the sums; NULL is allowed. */
 void ny_summed_free(struct ny_summed *sums);
-/* Returns the rows that were summed up. */
-uint64_t ny_summed_rows(const struct ny_summed *sums);
 /* Tells whether the columns of the points stand for landmarks (pca by exact). */
 bool ny_summed_columns(const struct ny_summed *sums);
 /* Returns the points as a fit of all rows would see them: n, d, their type and slots. */
