@@ -26,14 +26,6 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
                         plan->result_bytes + plan->scratch_bytes, room);
 }
 
-/* Names a choice that takes less memory with the same data. */
-static const char *instead_of(const struct ny_fit_settings *settings)
-{
-    if (!settings->rule->all) return ", or fewer landmarks";
-    return settings->map->graph ? ", or choose landmarks (--approx nystrom)"
-                                : ", or choose landmarks (--approx projected --select rpcholesky)";
-}
-
 /* Returns the planned seconds of the stages that are left of a job, by its record (NULL: all). A
  * process may have several shards. */
 static double seconds_left(const struct ny_context *ctx, const struct ny_plan *plan,
@@ -115,11 +107,14 @@ static int refuse_fit(struct ny_context *ctx, const struct ny_plan *plan,
 {
     bool scatter = settings->kernel && ny_settings_unit_landmarks(settings);
     bool features = settings->kernel && ny_settings_features(settings);
+    const char *instead = ", or choose landmarks (--approx projected --select rpcholesky)";
 
     if (plan->whole || scatter || features) /* which have no landmarks */
         return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "",
                                 scatter ? "" : ", or fewer components");
-    return ny_plan_refuse(ctx, "fit", plan, instead_of(settings));
+    if (settings->map->graph) instead = ", or choose landmarks (--approx nystrom)";
+    if (!settings->rule->all) instead = ", or fewer landmarks";
+    return ny_plan_refuse(ctx, "fit", plan, instead);
 }
 
 int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,

@@ -47,12 +47,13 @@ static bool read_count(const char *word, uint64_t *count)
     return true;
 }
 
-/* Takes the words of a shape; false where they make none. */
+/* Takes the words of a shape; false where they make none, or one that no store can hold. */
 static bool read_words(char *text, struct ny_points_shape *shape)
 {
     uint64_t counts[3] = {0};
     size_t count = 0;
     bool typed = false;
+    double cells;
     char *rest;
 
     for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
@@ -67,25 +68,9 @@ static bool read_words(char *text, struct ny_points_shape *shape)
     shape->rows = counts[0];
     shape->columns = counts[1];
     shape->values = counts[2];
-    return count >= 2;
-}
-
-static int bad_shape(struct ny_context *ctx, const char *text)
-{
-    return ny_fail_value(
-        ctx, "shape", "ROWS,COLUMNS[,VALUES][,u8|i16|f32|f64] of a store, as in 1e7,784,u8", text);
-}
-
-/* Refuses what no store can hold. */
-static int check_shape(struct ny_context *ctx, const char *text,
-                       const struct ny_points_shape *shape)
-{
-    double cells = (double)shape->rows * (double)shape->columns;
-
-    if (shape->rows > NY_ROWS_MAX || shape->columns > NY_STORE_COLUMNS_MAX || cells > 1e18 ||
-        (double)shape->values > cells)
-        return bad_shape(ctx, text);
-    return NY_OK;
+    cells = (double)shape->rows * (double)shape->columns;
+    return count >= 2 && shape->rows <= NY_ROWS_MAX && shape->columns <= NY_STORE_COLUMNS_MAX &&
+           cells <= 1e18 && (double)shape->values <= cells;
 }
 
 /* Reads points that are not imported yet (--shape), "ROWS,COLUMNS[,VALUES][,TYPE]": the values of
@@ -97,9 +82,9 @@ static int read_shape(struct ny_context *ctx, const char *text, struct ny_points
     int length = snprintf(words, sizeof(words), "%s", text);
 
     *shape = (struct ny_points_shape){.dtype = NY_F32};
-    if (length < (int)sizeof(words) && read_words(words, shape))
-        return check_shape(ctx, text, shape);
-    return bad_shape(ctx, text);
+    if (length < (int)sizeof(words) && read_words(words, shape)) return NY_OK;
+    return ny_fail_value(
+        ctx, "shape", "ROWS,COLUMNS[,VALUES][,u8|i16|f32|f64] of a store, as in 1e7,784,u8", text);
 }
 
 /* Opens what a plan is of: a store, or points that are not imported yet. */

@@ -64,23 +64,13 @@ static int read_chunk(const struct ny_keep *keep, const json_t *first, const cha
     return err == NY_END ? NY_OK : err;
 }
 
-/* Puts a chunk of the part. */
-static int put_chunk(const struct ny_keep *keep, const char *part, uint64_t index, const void *data,
-                     size_t bytes)
-{
-    struct ny_batch *batch;
-    int err = keep->ops->begin(keep, &batch);
-
-    if (!err) err = keep->ops->put(keep, batch, part, index, data, bytes);
-    return err ? err : keep->ops->commit(batch);
-}
-
 /* Gives a part of shard 0 to the shards that are new. `first`: its record, there. */
 static int copy_part(const struct ny_keep *keep, const json_t *first, const char *part, bool takes)
 {
     struct ny_peers *peers = ny_context_peers(keep->ctx);
     struct ny_chunk chunk = {.data = ny_alloc(keep->ctx, NY_MEM_STORE, NY_CHUNK_BYTES),
                              .capacity = NY_CHUNK_BYTES};
+    struct ny_batch *batch;
     uint64_t bytes = 0;
     int err = chunk.data ? NY_OK : NY_EBUDGET;
 
@@ -89,7 +79,10 @@ static int copy_part(const struct ny_keep *keep, const json_t *first, const char
         if (!err) err = ny_peers_share(peers, &bytes, sizeof(bytes));
         if (err || bytes > NY_CHUNK_BYTES) break;
         err = ny_peers_share(peers, chunk.data, (size_t)bytes);
-        if (!err && takes) err = put_chunk(keep, part, index, chunk.data, (size_t)bytes);
+        if (err || !takes) continue;
+        err = keep->ops->begin(keep, &batch);
+        if (!err) err = keep->ops->put(keep, batch, part, index, chunk.data, (size_t)bytes);
+        if (!err) err = keep->ops->commit(batch);
     }
     ny_free(keep->ctx, chunk.data);
     return err;

@@ -85,33 +85,6 @@ bool ny_value_percent(const char *text, double *value)
     return true;
 }
 
-static int check_share(struct ny_context *ctx, const char *name, const char *value)
-{
-    double share;
-
-    if ((ny_decimal_whole(value, &share) || ny_value_percent(value, &share)) && share > 0 &&
-        share <= 1)
-        return NY_OK;
-    return ny_fail_value(ctx, name, "a share, such as 1% or 0.01", value);
-}
-
-/* Checks a word against those that the option takes, yes and no for a switch. */
-static int check_choice(struct ny_context *ctx, const struct ny_option_info *info,
-                        const char *value)
-{
-    const char *words = info->argument ? info->argument : "yes|no";
-
-    return ny_one_of(value, words) ? NY_OK : ny_fail_value(ctx, info->name, words, value);
-}
-
-/* Refuses a width that no f64 holds: all kernel values would be those of gamma 0, or of an infinite
- * one. */
-static int check_width(struct ny_context *ctx, const char *name, const char *value, double width)
-{
-    if (isnormal(width)) return NY_OK;
-    return ny_fail_value(ctx, name, "a width between 1e-150 and 1e150", value);
-}
-
 /* Checks a number against the least of the table, which only NY_NUMBER_FROM includes. A width
  * may be auto, which the fit replaces. */
 static int check_number(struct ny_context *ctx, int index, const char *value)
@@ -124,8 +97,11 @@ static int check_number(struct ny_context *ctx, int index, const char *value)
 
     if (width && strcmp(value, "auto") == 0) return NY_OK;
     if (ny_decimal_whole(value, &number) &&
-        (number > rule->least || (rule->kind == NY_NUMBER_FROM && number >= rule->least)))
-        return width ? check_width(ctx, name, value, number) : NY_OK;
+        (number > rule->least || (rule->kind == NY_NUMBER_FROM && number >= rule->least))) {
+        /* With another width all kernel values would be those of gamma 0, or of an infinite one. */
+        if (!width || isnormal(number)) return NY_OK;
+        return ny_fail_value(ctx, name, "a width between 1e-150 and 1e150", value);
+    }
     ny_decimal_print(takes, sizeof(takes), "a number %s %g", /* −infinity: any */
                      rule->kind == NY_NUMBER_FROM ? "from" : "above", rule->least);
     return ny_fail_value(ctx, name, takes, value);
@@ -153,23 +129,27 @@ static int check_count(struct ny_context *ctx, int index, const char *value)
 int ny_value_check(struct ny_context *ctx, int index, const char *value)
 {
     const struct ny_option_info *info = ny_option_at(index);
-    double seconds;
+    const char *words = info->argument ? info->argument : "yes|no"; /* of a switch */
+    double number;
     uint64_t bytes;
 
     switch (ny_option_rule(index)->kind) {
     case NY_SWITCH:
     case NY_CHOICE:
-        return check_choice(ctx, info, value);
+        return ny_one_of(value, words) ? NY_OK : ny_fail_value(ctx, info->name, words, value);
     case NY_COUNT:
         return check_count(ctx, index, value);
     case NY_SHARE:
-        return check_share(ctx, ny_option_at(index)->name, value);
+        if ((ny_decimal_whole(value, &number) || ny_value_percent(value, &number)) && number > 0 &&
+            number <= 1)
+            return NY_OK;
+        return ny_fail_value(ctx, info->name, "a share, such as 1% or 0.01", value);
     case NY_NUMBER:
     case NY_NUMBER_FROM:
     case NY_WIDTH:
         return check_number(ctx, index, value);
     case NY_DURATION:
-        if (ny_value_seconds(value, &seconds)) return NY_OK;
+        if (ny_value_seconds(value, &number)) return NY_OK;
         return ny_fail_value(ctx, info->name, "a time such as 90s, 30m or 2h", value);
     case NY_BYTES:
         if (ny_value_bytes(value, &bytes)) return NY_OK;

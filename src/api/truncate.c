@@ -45,13 +45,6 @@ static int add_reaching(void *user, const char *name)
     return err;
 }
 
-static int refuse(const struct truncating *t)
-{
-    return ny_fail(t->ctx, NY_EUSAGE, "'%s' has rows from row %llu on; %s",
-                   json_string_value(json_array_get(t->reaching, 0)), (unsigned long long)t->rows,
-                   t->of_all ? "remove it with 'nystream rm'" : "give --drop-results to remove it");
-}
-
 static int drop(const struct truncating *t)
 {
     struct ny_batch *batch;
@@ -92,7 +85,11 @@ static int clear(void *user, bool now)
     err = ny_results_list(t->store, add_reaching, t);
     if (!err) err = ny_fields_check(t->ctx); /* or one of them might be missing */
     if (err) return err;
-    if (json_array_size(t->reaching) && (!t->drops || t->of_all)) return refuse(t);
+    if (json_array_size(t->reaching) && (!t->drops || t->of_all))
+        return ny_fail(
+            t->ctx, NY_EUSAGE, "'%s' has rows from row %llu on; %s",
+            json_string_value(json_array_get(t->reaching, 0)), (unsigned long long)t->rows,
+            t->of_all ? "remove it with 'nystream rm'" : "give --drop-results to remove it");
     if (now && json_array_size(t->reaching)) err = drop(t);
     return err || !now ? err : give_up(t);
 }

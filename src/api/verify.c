@@ -185,17 +185,6 @@ static int verify_together(struct finding *finding, const char *path, json_t *re
     return err;
 }
 
-/* Sums up in the message what is damaged, and says what can be done. The report has been made by
- * then. */
-static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
-{
-    return ny_fail(ctx, NY_ESTORE,
-                   "%s is damaged (pieces: %zu, rows of points: %llu, results: %zu); 'nystream "
-                   "repair' sets aside what is lost",
-                   path, json_array_size(finding->damaged), (unsigned long long)finding->rows,
-                   json_array_size(finding->results));
-}
-
 /* Verifies a store, or one of the shards of one. */
 static int verify_store(void *arg, const char *path, struct ny_shards *shards, int shard)
 {
@@ -243,7 +232,13 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     ny_field_set_count(object, "results_damaged", json_array_size(finding.results));
     err = ny_report_of_json(report, context, object);
     object = NULL;
-    if (err == NY_OK && count > 0) err = fail(context, path, &finding);
+    if (err == NY_OK && count > 0)
+        err = ny_fail(context, NY_ESTORE,
+                      "%s is damaged (pieces: %zu, rows of points: %llu, results: %zu); 'nystream "
+                      "repair' sets "
+                      "aside what is lost",
+                      path, count, (unsigned long long)finding.rows,
+                      json_array_size(finding.results));
 done:
     json_decref(object);
     json_decref(finding.damaged);

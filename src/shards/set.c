@@ -85,13 +85,6 @@ static void add_points(struct ny_stored_points *all, const struct ny_stored_poin
     if (more->block_rows < rows->block_rows) rows->block_rows = more->block_rows;
 }
 
-static uint64_t add_id(uint64_t digest, const struct ny_stored_points *points)
-{
-    uint64_t chain[] = {digest, ny_checksum(points->id, sizeof(points->id))};
-
-    return ny_checksum(chain, sizeof(chain));
-}
-
 /* Counts the rows of all shards that are there as they are now; they stay the set's. `room`: of
  * each of the arrays. */
 static int count_rows(struct opened *opened, uint64_t *first, size_t room)
@@ -105,6 +98,7 @@ static int count_rows(struct opened *opened, uint64_t *first, size_t room)
         struct ny_stored_points points;
         const struct ny_rows_info *rows = &points.rows;
         struct ny_store *store;
+        uint64_t ids[2];
 
         if (!shards->shard[number].there) continue;
         opened->number[set->count] = number;
@@ -120,7 +114,9 @@ static int count_rows(struct opened *opened, uint64_t *first, size_t room)
         if (rows->block_bytes > set->block_bytes) set->block_bytes = rows->block_bytes;
         first[set->count] = first[set->count - 1] + rows->n;
         source[set->count] = source[set->count - 1] + rows->n + points.dropped;
-        set->digest = add_id(set->digest, &points);
+        ids[0] = set->digest;
+        ids[1] = ny_checksum(points.id, sizeof(points.id));
+        set->digest = ny_checksum(ids, sizeof(ids));
     }
     return err;
 }
