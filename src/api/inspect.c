@@ -305,13 +305,18 @@ static int describe_points(struct ny_store *store, json_t *report)
 {
     struct ny_stored_points points;
     const struct ny_rows_info *info = &points.rows;
+    struct ny_rows *X = ny_store_rows(store);
+    struct ny_rows_stats stats;
     double classes = NAN, norm = NAN, squares = NAN;
     int err = ny_points_stored(store, &points);
 
     if (err) return err;
     if (info->n > 0) {
-        err = ny_norms_of_all(store, &norm, &squares);
+        err = X->ops->stats(X, &stats);
         if (err) return err;
+        norm = stats.mean_norm;
+        squares = stats.mean_square_norm;
+        ny_rows_stats_release(&stats, ny_store_context(store));
         if (points.labels) err = count_classes(store, info, &classes);
         if (err) return err;
     }
@@ -350,17 +355,6 @@ static int describe_one_state(struct ny_store *store, json_t *report)
     return err ? err : ny_points_current(store, &state, describe_points(store, report));
 }
 
-/* Reports an import that is not done: "running", "interrupted", or null. */
-static int describe_import(struct ny_store *store, json_t *report)
-{
-    bool waits = false;
-    int err = ny_store_set(store) ? NY_OK : ny_ingest_waits(store, &waits);
-    bool runs = !ny_store_set(store) && ny_ingest_runs(store);
-
-    ny_field_set_text(report, "import_status", runs ? "running" : waits ? "interrupted" : NULL);
-    return err;
-}
-
 /* Adds the results of all rows of a set. */
 static int add_whole(struct names *names, uint64_t *bytes)
 {
@@ -380,9 +374,12 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     json_t *object = json_object();
     struct names names;
     uint64_t bytes = 0;
+    bool set = ny_store_set(store), waits = false, runs;
     int err = describe_one_state(store, object);
 
-    if (!err) err = describe_import(store, object);
+    if (!err && !set) err = ny_ingest_waits(store, &waits);
+    runs = !set && ny_ingest_runs(store);
+    ny_field_set_text(object, "import_status", runs ? "running" : waits ? "interrupted" : NULL);
     if (!err) err = ny_shards_describe(store, object);
     if (!err) err = ny_bytes_of_all(store, &bytes);
     if (err) {
@@ -391,7 +388,7 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     }
     names = (struct names){store, json_array(), json_array()};
     err = ny_results_list(store, add_name, &names);
-    if (!err && ny_store_set(store)) err = add_whole(&names, &bytes);
+    if (!err && set) err = add_whole(&names, &bytes);
     ny_field_set_json(object, "results", names.array);
     ny_field_set_json(object, "result_status", names.statuses);
     ny_field_set_count(object, "store_bytes", bytes);

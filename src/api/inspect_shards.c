@@ -197,41 +197,6 @@ int ny_shards_describe(struct ny_store *store, json_t *object)
     return NY_OK;
 }
 
-/* Reads the two means of one store. */
-static int norms_of(struct ny_store *store, double *norm, double *squares)
-{
-    struct ny_rows_stats stats;
-    struct ny_rows *X = ny_store_rows(store);
-    int err = X->ops->stats(X, &stats);
-
-    if (err) return err;
-    *norm = stats.mean_norm;
-    *squares = stats.mean_square_norm;
-    ny_rows_stats_release(&stats, ny_store_context(store));
-    return NY_OK;
-}
-
-int ny_norms_of_all(struct ny_store *store, double *norm, double *squares)
-{
-    const struct ny_set *set = ny_store_set(store);
-    double sums[2] = {0, 0};
-    int err = NY_OK;
-
-    if (!set) return norms_of(store, norm, squares);
-    for (size_t k = 0; !err && k < set->count; k++) {
-        double share = (double)(set->first[k + 1] - set->first[k]) / (double)set->points.rows.n;
-        struct ny_store *one;
-
-        err = ny_set_store(store, k, &one);
-        if (!err) err = norms_of(one, norm, squares);
-        sums[0] += share * *norm;
-        sums[1] += share * *squares;
-    }
-    *norm = sums[0];
-    *squares = sums[1];
-    return err;
-}
-
 int ny_set_uncut(struct ny_store *set, int err)
 {
     const struct ny_set *all = ny_store_set(set);

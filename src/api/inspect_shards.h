@@ -23,8 +23,6 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
 /* Field "shards" of the report of a store: which there are, with which rows; null where the store
  * is an ordinary one. */
 int ny_shards_describe(struct ny_store *store, json_t *object);
-/* Means of the norms of all rows, and of their squares; NaN: not known. */
-int ny_norms_of_all(struct ny_store *store, double *norm, double *squares);
 /* Returns `err`, or NY_EBUSY where a store of a set has lost rows since the set was opened, which
  * counts rows that are not there any more: it has to be opened again. */
 int ny_set_uncut(struct ny_store *set, int err);
