@@ -81,15 +81,6 @@ static int take_columns(struct borrowed *borrowed)
     return err;
 }
 
-/* Reads how rows are to be prepared, and refuses options of an import that would change them. */
-static int take_options(struct borrowed *borrowed, const struct ny_options *options)
-{
-    int err = ny_options_refuse(options, "dtype|dims|shuffle|shards",
-                                "rows that are read where they are");
-
-    return err ? err : ny_settings_preparation(borrowed->ctx, options, &borrowed->rows.kept.how);
-}
-
 /* Tells whether rows can stay where they are, if sparse ones are in order. */
 static bool can_stay(const struct ny_table *table, enum ny_reading layout)
 {
@@ -114,7 +105,10 @@ static int borrow(struct ny_context *ctx, const char *path, const struct ny_tabl
     borrowed->rows = (struct ny_memory_rows){.name = borrowed->path,
                                              .kept = kept_of(table),
                                              .entries = table->row_start ? table->entries : 0};
-    err = borrowed->path ? take_options(borrowed, options) : NY_EBUDGET;
+    err = borrowed->path ? ny_options_refuse(options, "dtype|dims|shuffle|shards",
+                                             "rows that are read where they are")
+                         : NY_EBUDGET;
+    if (!err) err = ny_settings_preparation(ctx, options, &borrowed->rows.kept.how);
     if (!err) err = take_columns(borrowed);
     if (!err && !can_stay(table, ny_settings_layout(options))) err = NY_END;
     if (!err) err = ny_rows_of_memory(&borrowed->X, ctx, &borrowed->rows);

@@ -99,19 +99,12 @@ static json_t *record_of(const struct ny_request *request, const struct ny_rows_
     return record;
 }
 
-/* Tells whether the lists of the graph of this record are stored, so that none are to be found. */
-static bool has_lists(const json_t *record)
-{
-    enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
-
-    return record && ny_stage_rank(stage) > ny_stage_rank(NY_STAGE_NEIGHBORS);
-}
-
 /* Plans a graph of neighbors that are to be found. */
 static int plan_neighbors(struct ny_request *request, struct ny_graph_plan *graph)
 {
     struct ny_plan *plan = &request->plan;
     struct ny_rows_info points;
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(request->record, "stage"));
     struct ny_state state;
     int err = ny_points_info(request->store, &points);
 
@@ -124,7 +117,8 @@ static int plan_neighbors(struct ny_request *request, struct ny_graph_plan *grap
         err = ny_calibration_get(request->ctx, graph->flops, graph->workers, &plan->rates);
     if (err) return err;
     ny_graph_plan_add(graph, plan);
-    if (has_lists(request->record)) plan->scratch_bytes = 0;
+    if (request->record && ny_stage_rank(stage) > ny_stage_rank(NY_STAGE_NEIGHBORS))
+        plan->scratch_bytes = 0; /* the lists are stored */
     ny_plan_sum_up(plan);
     return NY_OK;
 }

@@ -55,31 +55,10 @@ static int allocate(struct ny_import *import, const struct ny_file_table *table)
     return batch->own.err;
 }
 
-/* The layout of a store that holds no points yet. For rows that came dense, the number of values
- * that are not 0 is not known. */
-static void choose_layout(struct ny_import *import, const struct ny_file_table *table)
-{
-    const uint64_t expected_share = 16;
-
-    if (table->layout == NY_DENSE && import->there.layout != NY_READ_SPARSE) return;
-    import->spec.layout = NY_CSR;
-    import->spec.row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
-}
-
 /* Keeps the name of a column, unless it is too long. */
 static void keep_column(char kept[NY_HOW_COLUMN_BYTES], const char *column)
 {
     if (column && strlen(column) < NY_HOW_COLUMN_BYTES) strcpy(kept, column);
-}
-
-/* Tells that the rows of the first source have no labels, unlike those of the store. */
-static void tell_unlabelled(const struct ny_import *import)
-{
-    const struct ny_stored_points *points = &import->there.points;
-    const char *path = ny_store_path(import->store);
-
-    if (!points->rows.n || !points->labels || import->spec.labels) return;
-    ny_log(import->ctx, NY_LOG_NOTE, "these rows have no labels, unlike those of %s", path);
 }
 
 /* Completes what the store is told by what the first source is. */
@@ -87,6 +66,7 @@ static void complete_spec(struct ny_import *import, const struct ny_reader *read
 {
     const struct ny_import_asked *asked = &import->asked;
     const struct ny_file_table *table = ny_reader_table(reader);
+    const uint64_t expected_share = 16; /* of the values of dense rows that are not 0 */
     struct ny_ingest_spec *spec = &import->spec;
 
     *spec = asked->spec;
@@ -98,7 +78,10 @@ static void complete_spec(struct ny_import *import, const struct ny_reader *read
     spec->source = asked->shuffle || asked->reading.nan_drop || asked->min_values;
     spec->preparation = import->there.preparation;
     spec->from = import->from;
-    choose_layout(import, table);
+    if (table->layout == NY_CSR || import->there.layout == NY_READ_SPARSE) {
+        spec->layout = NY_CSR;
+        spec->row_nnz = table->layout == NY_CSR ? table->nnz : table->d / expected_share + 1;
+    }
     keep_column(spec->how.label_column, table->label_column);
     keep_column(spec->how.id_column, table->id_column);
 }
@@ -106,6 +89,7 @@ static void complete_spec(struct ny_import *import, const struct ny_reader *read
 /* The first source decides d and dtype; the later ones must agree. */
 static int begin_ingest(struct ny_import *import, const struct ny_reader *reader)
 {
+    const struct ny_stored_points *points = &import->there.points;
     bool waits;
     int err;
 
@@ -117,7 +101,9 @@ static int begin_ingest(struct ny_import *import, const struct ny_reader *reader
     else if (!err)
         err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
     if (err) return err;
-    tell_unlabelled(import);
+    if (points->rows.n && points->labels && !import->spec.labels)
+        ny_log(import->ctx, NY_LOG_NOTE, "these rows have no labels, unlike those of %s",
+               ny_store_path(import->store));
     if (waits && !import->skip)
         ny_log(import->ctx, NY_LOG_WARNING,
                "another import into %s was interrupted: it starts over when it is run again",
@@ -260,29 +246,6 @@ int ny_import_finish(struct ny_import *import, int err)
     return leave_behind(import, err);
 }
 
-static void release(struct ny_import *import)
-{
-    ny_shuffle_free(import->order);
-    ny_ingest_free(import->ingest);
-    ny_import_keep_free(import);
-    ny_classes_free(import->classes);
-    ny_layout_free(&import->batch.own);
-    ny_free(import->ctx, import->batch.record);
-    ny_names_release(&import->batch.names, import->ctx);
-    ny_free(import->ctx, import->repeats.hash);
-    ny_csr_release(&import->batch.sparse, import->ctx);
-    ny_import_unclaim(import);
-    ny_store_close(import->store);
-}
-
-/* Returns the bytes of the budget that the import may take. */
-static uint64_t budget_of(const struct ny_import *import)
-{
-    uint64_t budget = ny_context_memory(import->ctx);
-
-    return import->asked.memory < budget ? import->asked.memory : budget;
-}
-
 void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
 {
     json_t *rows = json_array();
@@ -324,13 +287,14 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
                                   .values_left_out = import->values_left_out,
                                   .bytes_added = (uint64_t)import->meter.bytes_done,
                                   .seconds = seconds,
-                                  .budget = budget_of(import)};
+                                  .budget = ny_context_memory(import->ctx)};
     struct ny_rows_info info;
     json_t *object;
     int err = ny_points_info(import->store, &info);
 
     if (err || !report) return err;
     told.stored_bytes = info.kept_bytes;
+    if (import->asked.memory < told.budget) told.budget = import->asked.memory;
     object = ny_import_report(&info, &told);
     if (import->claim) ny_field_set_count(object, "shard", import->claim->shard);
     return ny_report_of_json(report, import->ctx, object);
@@ -385,15 +349,6 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     return NY_OK;
 }
 
-/* Refuses a store that has graphs of nodes, which are not the rows that come in. */
-static int check_nodes(struct ny_import *import)
-{
-    struct ny_rows_info info;
-    int err = ny_points_info(import->store, &info);
-
-    return err || info.n ? err : ny_refuse_nodes(import->store);
-}
-
 int ny_import_work(struct ny_import *import)
 {
     size_t others;
@@ -420,22 +375,33 @@ void ny_import_rest(struct ny_import *import)
 
 int ny_import_enter(struct ny_import *import, const char *path)
 {
+    struct ny_rows_info info;
     struct stat status;
     bool there;
-    int err;
+    int err = ny_import_work(import);
 
-    err = ny_import_work(import);
-    if (err) return err;
-    err = ny_import_claim(import, path, &path);
+    if (!err) err = ny_import_claim(import, path, &path);
     if (err) return err;
     there = stat(path, &status) == 0;
     err = ny_store_create(&import->store, import->ctx, path);
-    return err || !there ? err : check_nodes(import);
+    if (err || !there) return err;
+    err = ny_points_info(import->store, &info);
+    return err || info.n ? err : ny_refuse_nodes(import->store); /* which are not rows that come */
 }
 
 void ny_import_leave(struct ny_import *import)
 {
-    release(import);
+    ny_shuffle_free(import->order);
+    ny_ingest_free(import->ingest);
+    ny_import_keep_free(import);
+    ny_classes_free(import->classes);
+    ny_layout_free(&import->batch.own);
+    ny_free(import->ctx, import->batch.record);
+    ny_names_release(&import->batch.names, import->ctx);
+    ny_free(import->ctx, import->repeats.hash);
+    ny_csr_release(&import->batch.sparse, import->ctx);
+    ny_import_unclaim(import);
+    ny_store_close(import->store);
     ny_import_rest(import);
 }
 

@@ -62,17 +62,6 @@ void ny_options_free(struct ny_options *options)
 
 /* ---- setting ------------------------------------------------------------------------------ */
 
-/* Applies the options memory and threads, which belong to the context. */
-static void apply_to_context(struct ny_context *ctx, const char *name, const char *value)
-{
-    uint64_t number = 0;
-
-    if (strcmp(name, "memory") == 0 && ny_value_bytes(value, &number))
-        ny_context_set_memory(ctx, number);
-    if (strcmp(name, "threads") == 0 && ny_value_count(value, &number))
-        ny_context_set_threads(ctx, (unsigned)number);
-}
-
 /* Sets gamma to what an option says that is another spelling of it; of no other option, nothing. */
 static int set_gamma(struct ny_options *options, const char *name, const char *value)
 {
@@ -90,6 +79,7 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
 {
     struct ny_context *ctx = options ? options->ctx : NULL;
     bool negated = false;
+    uint64_t number = 0;
     char *copy;
     int index, err = NY_GIVEN(ctx, name);
 
@@ -110,7 +100,10 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     if (negated) value = strcmp(value, "yes") == 0 ? "no" : "yes";
     copy = ny_strdup(ctx, value);
     if (!copy) return NY_EBUDGET;
-    apply_to_context(ctx, ny_option_at(index)->name, value);
+    if (strcmp(name, "memory") == 0 && ny_value_bytes(value, &number))
+        ny_context_set_memory(ctx, number);
+    if (strcmp(name, "threads") == 0 && ny_value_count(value, &number))
+        ny_context_set_threads(ctx, (unsigned)number);
     ny_free(ctx, options->typed[index]);
     options->typed[index] = copy;
     ny_free(ctx, options->tables[index]);

@@ -50,16 +50,6 @@ static bool is_done(const struct ny_request *request)
     return ny_field_is(request->record, "stage", "done");
 }
 
-/* Tells whether nothing is left to do. */
-static int find_done(const struct ny_request *request, bool restart, bool *done)
-{
-    uint64_t mine = request->record && !restart && is_done(request);
-    int err = ny_peers_least(ny_context_peers(request->ctx), &mine);
-
-    *done = mine;
-    return err;
-}
-
 /* Refuses because NAME is another job. Work that can be resumed must not be thrown away, so that it
  * is said how. */
 static int refuse(const struct ny_request *request, const char *what)
@@ -283,14 +273,16 @@ static int reach_accuracy(struct ny_request *request)
 /* Resumes, replaces or begins the job. Nothing stored is changed before the plan fits. */
 static int run_job(struct ny_request *request)
 {
-    bool restart = ny_options_flag(request->options, "restart"), done;
+    bool restart = ny_options_flag(request->options, "restart");
+    uint64_t done; /* by all shards */
     int err = NY_OK;
 
     if (!request->record) err = ny_record_load(request->store, request->name, &request->record);
     if (err) return err;
     if (request->record && !restart) err = check_existing(request);
     if (!err) err = agree(request, restart);
-    if (!err) err = find_done(request, restart, &done);
+    done = request->record && !restart && is_done(request);
+    if (!err) err = ny_peers_least(ny_context_peers(request->ctx), &done);
     if (err) return err;
     if (restart) {
         json_decref(request->record);

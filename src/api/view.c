@@ -263,11 +263,6 @@ static int find_names(struct ny_view *view, const char *name, struct ny_names_pa
                : ny_names_part_find(names, view->store, view->name ? &view->result : NULL, name);
 }
 
-static size_t size_of(int type)
-{
-    return type == NY_U64 ? sizeof(uint64_t) : ny_dtype_size((enum ny_dtype)type);
-}
-
 static int find_of_result(struct ny_view *view, const char *name, struct viewed *part)
 {
     static const int types[] = {
@@ -289,6 +284,7 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
 /* Finds a part of what is viewed, and what a row of it is. */
 static int find(struct ny_view *view, const char *name, struct viewed *part)
 {
+    size_t element;
     int err = check_current(view);
 
     *part = (struct viewed){0};
@@ -296,7 +292,9 @@ static int find(struct ny_view *view, const char *name, struct viewed *part)
         err = reopen(view);
     if (err) return err;
     err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
-    if (!err) part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
+    if (err) return err;
+    element = part->type == NY_U64 ? sizeof(uint64_t) : ny_dtype_size((enum ny_dtype)part->type);
+    part->row_bytes = (size_t)(part->columns ? part->columns : 1) * element;
     return err;
 }
 

@@ -90,15 +90,6 @@ static int make_base(struct ny_summed *sums, const struct ny_fit *fit)
     return err;
 }
 
-/* Reads the image of the sums: that of the last checkpoint, or the one that stays with a result. */
-static int load_image(const struct ny_fit *fit, void *image, size_t bytes)
-{
-    const char *part = fit->job.state.sums.part;
-
-    if (!part) return ny_job_read_image(&fit->job, "gram", image, bytes);
-    return ny_job_get_part(&fit->job, part, image, bytes);
-}
-
 /* Makes what a part is known by, a text; NULL without memory. */
 static json_t *make_digest(const void *data, size_t bytes)
 {
@@ -108,13 +99,17 @@ static json_t *make_digest(const void *data, size_t bytes)
 /* Restores the sums and notes them as a part: what tells it from others is what it adds up to. */
 static int take_sums(struct ny_summed *sums, const struct ny_fit *fit)
 {
+    const char *kept = fit->job.state.sums.part; /* with a result; NULL: at the last checkpoint */
     size_t bytes = ny_accumulator_image_bytes(fit->m, true);
     json_t *parts = json_array(), *part = json_array();
     void *image = NULL;
     int err = ny_accumulator_new(&sums->acc, sums->ctx, fit->m);
 
     if (!err) image = ny_alloc(sums->ctx, NY_MEM_GRAM, bytes);
-    if (!err) err = image ? load_image(fit, image, bytes) : NY_EBUDGET;
+    if (!err && !image) err = NY_EBUDGET;
+    if (!err)
+        err = kept ? ny_job_get_part(&fit->job, kept, image, bytes)
+                   : ny_job_read_image(&fit->job, "gram", image, bytes);
     if (!err) {
         ny_accumulator_restore(sums->acc, image);
         ny_field_append(part, make_digest(image, bytes));
@@ -296,18 +291,6 @@ int ny_summed_name_batch(struct ny_summed *batch, const char *name, const struct
     return NY_OK;
 }
 
-/* Refuses a part that both have. */
-static int check_parts(const struct ny_summed *a, const char *name, const struct ny_summed *b,
-                       const char *other)
-{
-    const json_t *part = find_shared(a, b);
-
-    if (!part) return NY_OK;
-    return ny_fail(a->ctx, NY_EUSAGE,
-                   "%s and %s have the sums of the same %lld rows; merge them once", name, other,
-                   json_integer_value(json_array_get(part, 1)));
-}
-
 /* Keeps the coarser precision, and the larger noise in each respect. */
 static void add_noise(json_t *about, const json_t *more)
 {
@@ -348,15 +331,6 @@ static int match_rows(struct ny_summed *sums, struct ny_summed *more, const char
     return err;
 }
 
-/* Degrees over D grow with n, so that the weight of a row is smaller in a larger sum. */
-static bool divides(const struct ny_summed *sums)
-{
-    const struct ny_map *map =
-        ny_map_find(ny_field_text(json_object_get(sums->about, "options"), "map"));
-
-    return map && map->divided;
-}
-
 /* Makes a copy of the sums of columns about the centre of `sums`, which lies δ from their own. */
 static int move_centre(const struct ny_summed *sums, const struct ny_summed *more,
                        struct ny_accumulator **out)
@@ -381,16 +355,25 @@ static int move_centre(const struct ny_summed *sums, const struct ny_summed *mor
 int ny_summed_add(struct ny_summed *sums, const char *name, struct ny_summed *more,
                   const char *more_name, const char *option)
 {
+    const char *map_name = ny_field_text(json_object_get(sums->about, "options"), "map");
+    const struct ny_map *map = ny_map_find(map_name);
     double rows = (double)sums->acc->rows, others = (double)more->acc->rows, all = rows + others;
-    bool scaled = divides(sums);
+    /* Degrees over D grow with n, so that the weight of a row is smaller in a larger sum. */
+    bool scaled = map && map->divided;
     struct ny_accumulator *moved = NULL;
+    const json_t *shared;
     json_t *part;
     size_t i;
     int err = match_rows(sums, more, more_name);
 
     if (!err) err = check_agree(sums, name, more, more_name, option);
-    if (!err) err = check_parts(sums, name, more, more_name);
-    if (!err && ny_summed_columns(sums)) err = move_centre(sums, more, &moved);
+    if (err) return err;
+    shared = find_shared(sums, more);
+    if (shared)
+        return ny_fail(sums->ctx, NY_EUSAGE,
+                       "%s and %s have the sums of the same %lld rows; merge them once", name,
+                       more_name, json_integer_value(json_array_get(shared, 1)));
+    if (ny_summed_columns(sums)) err = move_centre(sums, more, &moved);
     if (err) return err;
     ny_accumulator_add(sums->acc, scaled ? rows / all : 1, moved ? moved : more->acc,
                        scaled ? others / all : 1);
