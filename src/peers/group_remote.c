@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/layout.h"
 #include "base/memory.h"
 #include "peers/group_private.h"
 
@@ -74,8 +75,9 @@ enum { TRADED_LEAST = 1 << 18, TRADED_MOST = 1 << 23 };
 
 /* The buffers of a fold between processes. */
 struct trade {
-    unsigned most; /* shards of a rank, at most */
-    size_t slice;  /* doubles that a rank adds up at a time */
+    unsigned most;        /* shards of a rank, at most */
+    size_t slice;         /* doubles that a rank adds up at a time */
+    struct ny_layout own; /* of the arrays: */
     double *out, *in, *sum, *all;
     size_t *sizes;
 };
@@ -110,7 +112,8 @@ static int trade_new(struct trade *trade, struct ny_peer *speaker)
     size_t total = speaker->bytes / sizeof(double), piece, room;
     int err;
 
-    trade->sizes = ny_calloc(speaker->base.ctx, NY_MEM_IO, ranks, sizeof(size_t));
+    trade->own.ctx = speaker->base.ctx;
+    trade->sizes = ny_lay(&trade->own, NY_MEM_IO, ranks, sizeof(size_t));
     if (!trade->sizes) return NY_EBUDGET;
     err = agree_on_room(speaker, trade->sizes, &room);
     if (err) return err;
@@ -119,24 +122,13 @@ static int trade_new(struct trade *trade, struct ny_peer *speaker)
     if (trade->slice > total / ranks) trade->slice = total / ranks;
     trade->slice++;
     piece = (size_t)ranks * trade->most * trade->slice;
-    trade->out = ny_calloc(speaker->base.ctx, NY_MEM_IO, piece, sizeof(double));
-    trade->in = ny_calloc(speaker->base.ctx, NY_MEM_IO, piece, sizeof(double));
-    trade->sum = ny_calloc(speaker->base.ctx, NY_MEM_IO, trade->slice, sizeof(double));
-    trade->all =
-        ny_calloc(speaker->base.ctx, NY_MEM_IO, (size_t)ranks * trade->slice, sizeof(double));
-    if (!trade->out || !trade->in || !trade->sum || !trade->all) return NY_EBUDGET;
+    trade->out = ny_lay(&trade->own, NY_MEM_IO, piece, sizeof(double));
+    trade->in = ny_lay(&trade->own, NY_MEM_IO, piece, sizeof(double));
+    trade->sum = ny_lay(&trade->own, NY_MEM_IO, trade->slice, sizeof(double));
+    trade->all = ny_lay(&trade->own, NY_MEM_IO, (size_t)ranks * trade->slice, sizeof(double));
     for (unsigned rank = 0; rank < ranks; rank++)
         trade->sizes[rank] = trade->slice * sizeof(double);
-    return NY_OK;
-}
-
-static void trade_release(struct trade *trade, struct ny_context *ctx)
-{
-    ny_free(ctx, trade->out);
-    ny_free(ctx, trade->in);
-    ny_free(ctx, trade->sum);
-    ny_free(ctx, trade->all);
-    ny_free(ctx, trade->sizes);
+    return trade->own.err;
 }
 
 /* Packs sums at … at+count−1 of this process's peers: a slice for each rank, of each peer. */
@@ -198,6 +190,6 @@ int ny_group_fold_remote(struct ny_peer *speaker)
         for (unsigned i = 0; i < receivers && !err; i++)
             memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
     }
-    trade_release(&trade, speaker->base.ctx);
+    ny_layout_free(&trade.own);
     return err;
 }
