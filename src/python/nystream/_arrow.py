@@ -90,14 +90,6 @@ def _bits(address: int, first: int, count: int) -> Any:
     return bits[first - 8 * start:][:count].astype(bool)
 
 
-def _numbers(kind: str, address: int, first: int, count: int) -> Any:
-    if kind == BITS:
-        return _bits(address, first, count)
-    dtype: "np.dtype[Any]" = np.dtype(NUMBERS[kind])
-    octets = (C.c_uint8 * (count * dtype.itemsize)).from_address(address + first * dtype.itemsize)
-    return np.ctypeslib.as_array(octets).view(dtype)
-
-
 def _fill(schema: CSchema, array: CArray, first: int, out: Any) -> None:
     """Write rows first, first + 1, … of a column or a record into `out`, NaN for nulls."""
     count, at, kind = len(out), array.offset + first, schema.format.decode()
@@ -118,7 +110,12 @@ def _fill(schema: CSchema, array: CArray, first: int, out: Any) -> None:
             _fill(schema.children[0].contents, array.children[0].contents, at * times, inside)
         out[:] = inside.reshape(out.shape)
     else:
-        values = _numbers(kind, array.buffers[1], at, count)
+        if kind == BITS:
+            values = _bits(array.buffers[1], at, count)
+        else:
+            size = np.dtype(NUMBERS[kind]).itemsize
+            octets = (C.c_uint8 * (count * size)).from_address(array.buffers[1] + at * size)
+            values = np.ctypeslib.as_array(octets).view(NUMBERS[kind])
         if known is not None:
             values = np.where(known, values, np.zeros(1, values.dtype))
         out[:, 0] = _batch.convert(values, _batch.stored_dtype(values.dtype))

@@ -10,8 +10,7 @@ import numpy as np
 
 from nystream import _data
 from nystream._arrow import are_of_columns, is_arrow, row_width
-from nystream._batch import (SLICE_BYTES, TOLD, Batch, Labels, Names, as_labels, is_sparse,
-                             make_batch)
+from nystream._batch import SLICE_BYTES, TOLD, Batch, Names, as_labels, is_sparse, make_batch
 from nystream._errors import DataError, usage_error
 from nystream._sources import CsrGroup, is_path, opened
 
@@ -130,12 +129,6 @@ def choose(frame: Any, names: List[str]) -> Any:
     return frame[names] if hasattr(frame, "iloc") else frame.select(names)
 
 
-def _labels_in(column: Any, name: str) -> Labels:
-    found = as_labels(column)
-    assert found is not None
-    return found._replace(column=name)
-
-
 def _labels_beside(X: Any) -> Optional[List[str]]:
     """Return the columns that labels of X may be in: of obs, or of a frame; None of other rows."""
     if _data.is_cells(X):
@@ -165,12 +158,13 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     if names.count(name) > 1:
         raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
                           f"{table}; give the others another name", "labels")
-    labels = _labels_in((X if is_frame(X) else X.obs)[name], name)
+    labels = as_labels((X if is_frame(X) else X.obs)[name])
+    assert labels is not None
     if hasattr(X, "iloc"):  # other columns may have one name
         X = X.drop(columns=[name])
     elif is_frame(X):
         X = choose(X, [other for other in names if other != name])
-    return X, labels
+    return X, labels._replace(column=name)
 
 
 def listed(names: List[str]) -> str:

@@ -431,15 +431,6 @@ class Context:
             finally:
                 self._told = None
 
-    def _is_new(self, message: str) -> bool:
-        """Return whether a warning was not handed on in this block."""
-        words = re.sub(r"[0-9.]+(e[+-]?[0-9]+)?", "", message)
-        if self._told is None:
-            return True
-        is_new = words not in self._told
-        self._told.add(words)
-        return is_new
-
     def _wait(self, function: Any, arguments: Tuple[Any, ...]) -> int:
         """Run the function in a thread and wait for it; an exception meanwhile stops it."""
         work = Work(function, arguments)
@@ -492,8 +483,11 @@ class Context:
         while heard.log:
             level, message = heard.log.popleft()
             if level == _lib.LOG_WARNING:
-                if self._is_new(message):
+                words = re.sub(r"[0-9.]+(e[+-]?[0-9]+)?", "", message)
+                if self._told is None or words not in self._told:
                     warn(spell_for_caller(message))
+                if self._told is not None:
+                    self._told.add(words)
             else:
                 logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
                            spell_for_caller(message))

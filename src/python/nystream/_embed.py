@@ -19,7 +19,6 @@ from nystream._options import options_for
 from nystream._sources import CsrGroup, PathLike
 from nystream._view import Part, View
 from nystream.report import Plan
-from nystream.result import Result
 from nystream.store import FITTING, Store
 
 PREPARED = {"rows", "values"}  # options by which rows are prepared as they are read
@@ -213,28 +212,24 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     -------
     array of shape (rows, components), float32, or float64 with precision="f64"
     """
-    reading = {name: options.pop(name) for name in list(options) if _is_of_reading(name)}
+    reading: Dict[str, Any] = {}
+    for name, option in _lib.OPTIONS.items():  # those that say how rows are read, and no fit's
+        spelled = name.replace("-", "_")
+        if spelled in options and option.groups & _lib.IMPORT and not option.groups & FITTING:
+            reading[spelled] = options.pop(spelled)
     if reading.get("shuffle") not in (None, False, "no"):
         raise usage_error("shuffle= is for rows that stay in a store, but the rows of the result "
                           "are in the order of X; leave it out", "shuffle")
     keeps = reading.get("nan") == "keep"
     if keeps:
         reading["nan"] = "drop"
-    context, fit = Context(memory, threads, progress), {"components": 2, **options}
-    with held_rows(X, context, tmpdir, fit, **reading) as store:
+    context = Context(memory, threads, progress)
+    with held_rows(X, context, tmpdir, {"components": 2, **options}, **reading) as store:
         result = store.fit("embedding", **options)
-        return _spread(result) if keeps else result.embedding[:]
-
-
-def _is_of_reading(name: str) -> bool:
-    """Return whether an option says how rows are read, and nothing of a fit."""
-    option = _lib.OPTIONS.get(name.replace("_", "-"))
-    return option is not None and bool(option.groups & _lib.IMPORT) and not option.groups & FITTING
-
-
-def _spread(result: Result) -> Any:
-    """Return places with a row for each row that was read, NaN for those that have none."""
-    report, places = result.store.report, result.embedding[:]
-    spread = np.full((report.n + report.dropped, places.shape[1]), np.nan, places.dtype)
-    spread[Part(result.store._view, "source")[result.rows[:]]] = places
-    return spread
+        places = result.embedding[:]
+        if not keeps:
+            return places
+        report = store.report
+        whole = np.full((report.n + report.dropped, places.shape[1]), np.nan, places.dtype)
+        whole[Part(store._view, "source")[result.rows[:]]] = places
+        return whole

@@ -389,29 +389,23 @@ class StoreEstimator(RowsEstimator):
             if n < 2:
                 raise DataError("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
-            self._warn_lowered(options)
             result = self._make(store, options, rows_to)
         self._prepared = values_prepared(store.report) if self._held is None else None
         self._keep(result)
-        if options.get("connect"):
-            self._warn_joined()
+        self._warn_of_graph(options)
         return result
 
-    def _warn_lowered(self, options: Dict[str, Any]) -> None:
-        """Warn of more neighbours than a row has."""
+    def _warn_of_graph(self, options: Dict[str, Any]) -> None:
+        """Warn of more neighbours than a row has, and of distances between joined components."""
         least = options.get("neighbors")
         wanted = getattr(self, "n_neighbors", least)
         if least is not None and least < wanted:
             warn(f"n_neighbors={wanted} is more than the {least} other rows there are, and is "
                  "lowered to that")
-
-    def _warn_joined(self) -> None:
-        """Warn of a graph that was joined: distances between its components are a guess."""
-        graph = self.report_["graph"]
-        bridges = graph.get("bridges") or 0
-        if bridges:
-            warn(f"the graph of neighbours has {bridges + 1} components, which are joined by "
-                 f"bridges, the longest of length {graph['bridge_longest']:.3g}; raise "
+        graph = self.report_["graph"] if options.get("connect") else {}
+        if graph.get("bridges"):
+            warn(f"the graph of neighbours has {graph['bridges'] + 1} components, which are joined "
+                 f"by bridges, the longest of length {graph['bridge_longest']:.3g}; raise "
                  "n_neighbors= if they belong together, or fit each of them by itself")
 
     def _make(self, store: Store, options: Dict[str, Any], rows_to: str) -> Result:

@@ -110,21 +110,21 @@ class View:
                 self._shapes[part] = Shape(rows.value, columns.value, np.dtype(name))
             return self._shapes[part]
 
-    def _room(self, part: str, rows: int) -> Any:
+    def _numbers(self, function: Any, part: str, count: int, *rows: Any) -> Any:
+        """Return so many rows of a part, which the function finds by `rows`."""
         shape = self.shape(part)
-        sizes = (rows, shape.columns) if shape.columns else (rows,)
-        return _batch.result_array(sizes, shape.dtype)
+        sizes = (count, shape.columns) if shape.columns else (count,)
+        out = _batch.result_array(sizes, shape.dtype)
+        if count:
+            self._context.run(function, self._open(), part.encode(), *rows, out.ctypes.data)
+        return out
 
     def read(self, part: str, first: int, count: int) -> Any:
         """Return rows first … first + count - 1 of a part."""
         with self._in_use:
             if self.shape(part).dtype == object:
                 return self._read_names(part, first, count)
-            pointer, out = self._open(), self._room(part, count)
-            if count:
-                self._context.run(lib.ny_view_read, pointer, part.encode(), first, count,
-                                  out.ctypes.data)
-        return out
+            return self._numbers(lib.ny_view_read, part, count, first, count)
 
     def _read_names(self, part: str, first: int, count: int) -> Any:
         """Return names as an array of str."""
@@ -148,11 +148,7 @@ class View:
         with self._in_use:
             if self.shape(part).dtype == object:
                 return self._gather_names(part, rows)
-            pointer, out = self._open(), self._room(part, len(rows))
-            if len(rows):
-                self._context.run(lib.ny_view_gather, pointer, part.encode(), rows.ctypes.data,
-                                  len(rows), out.ctypes.data)
-        return out
+            return self._numbers(lib.ny_view_gather, part, len(rows), rows.ctypes.data, len(rows))
 
     def read_sparse(self, first: int, count: int, entries: int) -> Tuple[Any, Any, Any]:
         """Return values, column numbers and row starts of sparse points, as scipy has them.

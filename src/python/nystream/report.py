@@ -34,11 +34,24 @@ class Report(Dict[str, Any]):
         return type(self), (dict(self),)
 
     def __repr__(self) -> str:
-        return show_lines(self)
+        """Return the figures that apply, a line each, and why others do not."""
+        told = {key: _show(value) for key, value in self.items()
+                if value is not None and value != [] and key != "reasons"}
+        width = max(map(len, told), default=0)
+        lines = [f"{key:{width}}  {text}" for key, text in told.items()]
+        lacking: Dict[str, List[str]] = {}  # figures by the reason that they lack for
+        for key, reason in (self.get("reasons") or {}).items():
+            if not reason.startswith("not asked for"):
+                lacking.setdefault(reason, []).append(key)
+        return "\n".join([*lines, *(f"no {', '.join(keys)}: {reason}"
+                                    for reason, keys in lacking.items())])
 
     def _repr_html_(self) -> str:
-        return _html_table({key: value for key, value in self.items()
-                            if value is not None and not isinstance(value, (dict, list))})
+        rows = "".join(f"<tr><th scope='row' style='{_LEFT}'>{html.escape(str(key))}</th>"
+                       f"<td style='{_LEFT}'>{html.escape(_show_figure(key, value))}</td></tr>"
+                       for key, value in self.items()
+                       if value is not None and not isinstance(value, (dict, list)))
+        return f"<table>{rows}</table>"
 
 
 class Plan(Report):
@@ -128,27 +141,6 @@ def show_result(report: Report) -> str:
         return str(status)
     size = f"{rows:,} × {components}"
     return size if errors is None else f"{size}, right to {100 * np.nanmax(errors):.2g} %"
-
-
-def show_lines(values: Dict[str, Any]) -> str:
-    """Spell the figures that apply, each on a line of its own, and why others do not."""
-    told = {key: _show(value) for key, value in values.items()
-            if value is not None and value != [] and key != "reasons"}
-    width = max(map(len, told), default=0)
-    lines = [f"{key:{width}}  {text}" for key, text in told.items()]
-    lacking: Dict[str, List[str]] = {}  # figures by the reason that they lack for
-    for key, reason in (values.get("reasons") or {}).items():
-        if not reason.startswith("not asked for"):
-            lacking.setdefault(reason, []).append(key)
-    return "\n".join([*lines, *(f"no {', '.join(keys)}: {reason}"
-                                for reason, keys in lacking.items())])
-
-
-def _html_table(values: Dict[str, Any]) -> str:
-    rows = "".join(f"<tr><th scope='row' style='{_LEFT}'>{html.escape(str(key))}</th>"
-                   f"<td style='{_LEFT}'>{html.escape(_show_figure(key, value))}</td></tr>"
-                   for key, value in values.items())
-    return f"<table>{rows}</table>"
 
 
 def _show_figure(key: str, value: Any) -> str:
