@@ -213,7 +213,7 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     array of shape (rows, components), float32, or float64 with precision="f64"
     """
     reading: Dict[str, Any] = {}
-    for name, option in _lib.OPTIONS.items():  # those that say how rows are read, and no fit's
+    for name, option in _lib.OPTIONS.items():  # which say how rows are read
         spelled = name.replace("-", "_")
         if spelled in options and option.groups & _lib.IMPORT and not option.groups & FITTING:
             reading[spelled] = options.pop(spelled)
