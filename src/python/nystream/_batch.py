@@ -298,7 +298,7 @@ def _frame_values(frame: Any) -> Any:
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def make_batch(piece: Any, labels: Any = None) -> Batch:
+def make_batch(piece: Any) -> Batch:
     """Make a batch of one piece that is in memory."""
     if is_sparse(piece):
         csr = piece.tocsr()
@@ -307,15 +307,13 @@ def make_batch(piece: Any, labels: Any = None) -> Batch:
         if indptr.dtype != indices.dtype or indptr.dtype.itemsize not in (4, 8):
             indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
         return Batch(np.ascontiguousarray(values), csr.shape[1], csr.shape[0],
-                     np.ascontiguousarray(indptr), np.ascontiguousarray(indices),
-                     as_labels(labels, csr.shape[0]))
+                     np.ascontiguousarray(indptr), np.ascontiguousarray(indices))
     values = _as_array(piece)
     check_shape(values.shape)
     values = convert(values, stored_dtype(values.dtype))
     if not lies_in_rows(values):
         values = np.ascontiguousarray(values)
-    return Batch(values, values.shape[1], values.shape[0],
-                 labels=as_labels(labels, values.shape[0]))
+    return Batch(values, values.shape[1], values.shape[0])
 
 
 # ---- labels ------------------------------------------------------------------------------------

@@ -202,4 +202,5 @@ def _take(found: Iterator[Batch], order: List[int], names: Names) -> Iterator[Ba
         for first in range(0, batch.rows, step):
             end = min(first + step, batch.rows)
             labels = batch.labels and batch.labels.piece(first, end)
-            yield make_batch(rows[first:end][:, places], labels)._replace(column_names=names)
+            piece = make_batch(rows[first:end][:, places])
+            yield piece._replace(labels=labels, column_names=names)

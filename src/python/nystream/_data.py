@@ -12,7 +12,7 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._arrow import are_of_columns, arrow_rows, is_arrow
-from nystream._batch import (SLICE_ROWS, Batch, Names, as_labels, check_shape, check_values,
+from nystream._batch import (SLICE_ROWS, Batch, Labels, Names, as_labels, check_shape, check_values,
                              give_back, is_sparse, lies_in_rows, make_batch, on_host, result_array,
                              stored_dtype)
 from nystream._errors import usage_error
@@ -58,14 +58,13 @@ def slice_rows(X: Any) -> int:
     return rows
 
 
-def _slices(X: Any, labels: Any) -> Iterator[Batch]:
+def _slices(X: Any) -> Iterator[Batch]:
     """Read what has a shape and gives rows by [a:b], slice by slice."""
     check_shape(tuple(X.shape))
-    rows, step = X.shape[0], slice_rows(X)
-    labels = as_labels(labels, rows)
-    for first in range(0, rows, step):
+    step = slice_rows(X)
+    for first in range(0, X.shape[0], step):
         piece = X.iloc[first:first + step] if hasattr(X, "iloc") else X[first:first + step]
-        yield make_batch(piece, labels and labels.piece(first, first + step))
+        yield make_batch(piece)
         give_back(piece)
 
 
@@ -73,17 +72,16 @@ def _are_rows(X: Any) -> bool:
     return is_arrow(X) or (hasattr(X, "shape") and len(X.shape) == 2)
 
 
-def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
+def _piece(piece: Any) -> Iterator[Batch]:
     """Read one piece of an iterator, with the names that it has."""
     piece = opened(piece)
     rows = unwrap(piece)
     if is_arrow(rows) and not hasattr(rows, "iloc"):
         found: Iterator[Batch] = map(make_batch, arrow_rows(rows))
-        found = found if labels is None else _labelled(found, labels)
     elif is_sparse(rows) or not hasattr(rows, "shape"):
-        found = iter([make_batch(rows, labels)])
+        found = iter([make_batch(rows)])
     else:
-        found = _slices(rows, labels)
+        found = _slices(rows)
     return named(piece, found, None)
 
 
@@ -121,18 +119,18 @@ def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
                 raise ValueError(f"labels of a batch are {kind}, but those of earlier batches are "
                                  f"{before}; give labels of the same kind")
             before = kind
-        yield from _piece(piece, labels)
+        yield from _labelled(_piece(piece), labels)
 
 
-def _labelled(found: Iterator[Batch], labels: Any) -> Iterator[Batch]:
-    """Give batches their labels; how many rows come is not known before."""
-    whole, rows = as_labels(labels), 0
+def _labelled(found: Iterator[Batch], labels: Optional[Labels]) -> Iterator[Batch]:
+    """Give batches their labels; how many rows come is not always known before."""
+    rows = 0
     for batch in found:
-        part = whole and whole.piece(rows, rows + batch.rows)
+        part = labels and labels.piece(rows, rows + batch.rows)
         rows += batch.rows
-        if part and len(part.values) == batch.rows:
+        if part is None or len(part.values) == batch.rows:
             yield batch._replace(labels=part)
-    as_labels(whole, rows)
+    as_labels(labels, rows)
 
 
 def _parts(X: Any) -> Optional[Iterable[Any]]:
@@ -176,14 +174,16 @@ def batches(X: Any, labels: Any = None,
     X = unwrap(X)
     if isinstance(X, (list, tuple)) and not (X and _are_rows(X[0])):
         X = np.asarray(X)
+    rows = (getattr(X, "shape", None) or (None,))[0]  # Dask does not always know it
+    labels = as_labels(labels, rows if isinstance(rows, int) else None)
     if is_in_one_piece(X):
-        return True, iter([make_batch(X, labels)])
+        return True, _labelled(iter([make_batch(X)]), labels)
     parts = _parts(X)
     if parts is not None:
-        found = (batch for part in arrange(parts) for batch in _piece(part))
-        return False, found if labels is None else _labelled(found, labels)
+        return False, _labelled((batch for part in arrange(parts) for batch in _piece(part)),
+                                labels)
     if hasattr(X, "shape"):
-        return False, _slices(X, labels)
+        return False, _labelled(_slices(X), labels)
     if not hasattr(X, "__iter__"):
         raise ValueError(f"X is {type(X).__name__}, and not an array, a matrix, a frame, an object "
                          "with a shape and rows X[a:b], or an iterator over any of these")
