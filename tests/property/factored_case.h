@@ -6,16 +6,9 @@
 #include "support/api_case.h"
 #include "support/options.h"
 
-static struct api_case c;
-
 static void start(void)
 {
-    api_case_begin(&c, "s");
-}
-
-static void stop(void)
-{
-    api_case_end(&c);
+    api_case_begin("s");
 }
 
 struct stored_points {
@@ -32,7 +25,7 @@ static inline void append_points(const struct stored_points *p)
     uint32_t *row_start = lend_zeros((p->n + 1) * sizeof(uint32_t)),
              *column = lend_zeros(values * 4), at = 0;
     struct ny_table table = {.struct_bytes = sizeof(table), .rows = p->n, .columns = p->d};
-    OWNED(ny_options) *options = options_with(c.ctx, "%s", p->sparse ? "layout=sparse" : "");
+    OWNED(ny_options) *options = options_with(in.ctx, "%s", p->sparse ? "layout=sparse" : "");
 
     for (size_t i = 0; i < p->n; i++) {
         for (size_t j = 0; j < p->d; j++) {
@@ -53,7 +46,7 @@ static inline void append_points(const struct stored_points *p)
         table.column = column;
         table.entries = at;
     }
-    assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
+    assert_int_equal(ny_append(in.ctx, in.store, &table, options, NULL), NY_OK);
 }
 
 /* Makes of rows (n × d) those Z with ZZᵀ = the matrix that the map decomposes. */

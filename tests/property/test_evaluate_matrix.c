@@ -171,27 +171,12 @@ static double cosines(const double *A, const double *B, size_t w)
     return mean;
 }
 
-/* Gram–Schmidt of columns first … first + w − 1 of pairs. */
+/* Columns first … first + w − 1 of pairs, made orthonormal. */
 static void orthonormal(const struct pairs *pairs, size_t first, size_t w, double *Q)
 {
-    for (size_t k = 0; k < w; k++) {
-        double length = 0;
-
-        for (size_t i = 0; i < N; i++)
-            Q[i * w + k] = pairs->U[i * pairs->count + first + k];
-        for (size_t l = 0; l < k; l++) {
-            double dot = 0;
-
-            for (size_t i = 0; i < N; i++)
-                dot += Q[i * w + l] * Q[i * w + k];
-            for (size_t i = 0; i < N; i++)
-                Q[i * w + k] -= dot * Q[i * w + l];
-        }
-        for (size_t i = 0; i < N; i++)
-            length += Q[i * w + k] * Q[i * w + k];
-        for (size_t i = 0; i < N; i++)
-            Q[i * w + k] /= sqrt(length);
-    }
+    for (size_t i = 0; i < N * w; i++)
+        Q[i] = pairs->U[i / w * pairs->count + first + i % w];
+    brute_orthonormalise(Q, N, w);
 }
 
 TEST(buckets)

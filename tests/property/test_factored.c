@@ -72,9 +72,9 @@ static void append(const struct points *p, size_t first, size_t rows)
 {
     struct ny_table table = table_of(p, first, rows);
     OWNED(ny_options) *options =
-        options_with(c.ctx, "%s %s", first ? "append=yes" : "", p->sparse ? "layout=sparse" : "");
+        options_with(in.ctx, "%s %s", first ? "append=yes" : "", p->sparse ? "layout=sparse" : "");
 
-    assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
+    assert_int_equal(ny_append(in.ctx, in.store, &table, options, NULL), NY_OK);
 }
 
 /* ---- by plain loops -------------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static double *features_of(const struct points *p, size_t n, const char *map, bo
 
 static double *part(const char *name, const char *what, size_t n, size_t count)
 {
-    return part_of_result(c.ctx, c.store, name, what, n, count);
+    return part_of_result(in.ctx, in.store, name, what, n, count);
 }
 
 static void near(double found, double wanted, double tolerance, const char *what)
@@ -151,7 +151,7 @@ static void check_placed(const struct points *p, const char *name, size_t n)
     double *Y = part(name, "embedding", n, P), *placed = lend_zeros(n * P * sizeof(double));
     OWNED(ny_model) *model = NULL;
 
-    assert_int_equal(ny_model_open(&model, c.ctx, c.store, name), NY_OK);
+    assert_int_equal(ny_model_open(&model, in.ctx, in.store, name), NY_OK);
     assert_int_equal(ny_model_place(model, &table, NY_F64, placed, 0), NY_OK);
     for (size_t i = 0; i < n * P; i++)
         near(placed[i], Y[i], 0, "a placed row");
@@ -177,7 +177,7 @@ static void check_result(const struct points *p, const char *name, size_t n, con
         near(found[k], values[k], 1e-4 * values[k], "an eigenvalue");
     }
     check_vectors(Z, n, U, pairs, values);
-    assert_int_equal(ny_result_report(c.ctx, c.store, name, &report), NY_OK);
+    assert_int_equal(ny_result_report(in.ctx, in.store, name, &report), NY_OK);
     assert_string_equal(ny_report_text(report, "way"), "krylov");
     assert_string_equal(ny_report_text(report, "side"), n < p->d ? "rows" : "columns");
     near(number_of(report, "trace"), trace, 1e-5 * trace, "trace");
@@ -201,9 +201,9 @@ static const char *kernel_of(const char *map, bool cosine)
 static void fit(const char *name, const char *map, bool cosine, const char *update)
 {
     if (update)
-        must_fit(c.ctx, c.store, name, NULL, "update=%s", update);
+        must_fit(in.ctx, in.store, name, NULL, "update=%s", update);
     else
-        must_fit(c.ctx, c.store, name, NULL, "map=%s %s approx=exact components=6 probe=60", map,
+        must_fit(in.ctx, in.store, name, NULL, "map=%s %s approx=exact components=6 probe=60", map,
                  kernel_of(map, cosine));
 }
 
@@ -225,7 +225,7 @@ static void try_points(size_t d, bool sparse, bool empty)
             fit(name, maps[m], cosine, NULL);
             check_result(&p, name, ROWS, maps[m], cosine);
         }
-    case_remove(c.store);
+    case_remove(in.store);
 }
 
 TEST(fits_on_the_side_of_rows_and_of_columns)
@@ -245,7 +245,7 @@ static void fit_sketch(const char *approx, const char *map, bool cosine, const c
     bool divided = strstr(map, "lap") || strstr(map, "diff");
     OWNED(ny_report) *report = NULL;
 
-    must_fit(c.ctx, c.store, "sketch", &report,
+    must_fit(in.ctx, in.store, "sketch", &report,
              "map=%s %s approx=%s components=6 precision=%s %s probe=60 restart=yes", map,
              kernel_of(map, cosine), approx, precision,
              gaussian ? "landmarks=140" : "oversample=26");
@@ -267,7 +267,7 @@ static void check_sketch(const struct points *p, const char *map, bool cosine, d
     for (size_t k = 0; k < pairs; k++)
         near(found[k], values[k], tolerance * values[0], "an eigenvalue");
     check_vectors(Z, ROWS, U, pairs, values);
-    assert_int_equal(ny_result_report(c.ctx, c.store, "sketch", &report), NY_OK);
+    assert_int_equal(ny_result_report(in.ctx, in.store, "sketch", &report), NY_OK);
     near(number_of(report, "probe_error"), error_of(values, pairs),
          6 * number_of(report, "probe_standard_error") + 1e-6, "probe");
 }
@@ -287,7 +287,7 @@ static void try_sketches(size_t d, bool sparse)
             fit_sketch("gaussian", maps[m], cosine, "f64");
             check_sketch(&p, maps[m], cosine, 1e-9);
         }
-    case_remove(c.store);
+    case_remove(in.store);
 }
 
 TEST(sketches)
@@ -311,7 +311,7 @@ static void check_signs(const struct points *p, const char *name, size_t count)
         rows[j * p->d + j * p->stride] = 1;
     table.columns = p->d;
     table.values = rows;
-    assert_int_equal(ny_model_open(&model, c.ctx, c.store, name), NY_OK);
+    assert_int_equal(ny_model_open(&model, in.ctx, in.store, name), NY_OK);
     assert_int_equal(ny_model_place(model, &table, NY_F64, V, 0), NY_OK);
     for (size_t k = 0; k < count; k++) {
         size_t largest = 0;
@@ -365,7 +365,7 @@ TEST(the_error_that_was_asked_for)
     for (size_t t = 0; t < 4; t++) {
         double *found, *U, tolerance = strtod(tolerances[t], NULL);
 
-        must_fit(c.ctx, c.store, tolerances[t], NULL,
+        must_fit(in.ctx, in.store, tolerances[t], NULL,
                  "map=svd kernel=linear approx=exact components=9 tol=%s", tolerances[t]);
         check_signs(&p, tolerances[t], 9);
         U = part(tolerances[t], "eigenvectors", ROWS, 9);
@@ -422,4 +422,4 @@ TEST(updates)
     }
 }
 
-AROUND_EACH(start, stop)
+AROUND_EACH(start, api_case_end)

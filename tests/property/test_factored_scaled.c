@@ -91,7 +91,7 @@ static void eigenvalues_of(const struct stored_points *s, const double *Z, doubl
 
 static double *part(const char *what, size_t rows, size_t columns)
 {
-    return part_of_result(c.ctx, c.store, "f", what, rows, columns);
+    return part_of_result(in.ctx, in.store, "f", what, rows, columns);
 }
 
 /* Fits in f64, in which nothing but the products' own rounding is lost. */
@@ -99,7 +99,7 @@ static void fit(const char *scale, const char *map, const char *kernel)
 {
     bool pca = strcmp(map, "pca") == 0; /* which has one kernel alone */
 
-    must_fit(c.ctx, c.store, "f", NULL,
+    must_fit(in.ctx, in.store, "f", NULL,
              "map=%s %s%s scale=%s components=4 approx=exact precision=f64 tol=1e-10 restart=yes",
              map, pca ? "" : "kernel=", pca ? "" : kernel, scale);
 }
@@ -171,32 +171,20 @@ static void try_shape(size_t n, size_t d, bool sparse)
                                           {"laplacian", "linear"}};
     const struct stored_points s = {n, d, sparse, false, lend(n * d * sizeof(double))};
 
+    start();
     make_values(&s);
     append_points(&s);
     for (size_t k = 0; k < sizeof(scales) / sizeof(scales[0]); k++)
         for (size_t m = 0; m < sizeof(fits) / sizeof(fits[0]); m++)
             if (strcmp(fits[m][0], "laplacian") != 0 || !is_centred(&s, scales[k]))
                 check(&s, scales[k], fits[m][0], fits[m][1]);
+    api_case_end();
 }
 
-TEST(many_sparse_rows)
+TEST(many_and_few_rows_sparse_and_dense)
 {
     try_shape(LONG, SHORT, true);
-}
-
-TEST(few_sparse_rows)
-{
     try_shape(SHORT, LONG, true);
-}
-
-TEST(many_dense_rows)
-{
     try_shape(LONG, SHORT, false);
-}
-
-TEST(few_dense_rows)
-{
     try_shape(SHORT, LONG, false);
 }
-
-AROUND_EACH(start, stop)

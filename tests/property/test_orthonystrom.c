@@ -74,13 +74,8 @@ static size_t check(const struct small *set, enum small_tiles tiles,
         sound++;
     }
     for (size_t a = 0; a < solution.rank_effective; a++)
-        for (size_t b = 0; b <= a; b++) {
-            double dot = 0;
-
-            for (size_t i = 0; i < N; i++)
-                dot += U[i * P + a] * U[i * P + b];
-            assert_near(dot, a == b, a < sound ? allowed[a] : 0.02);
-        }
+        for (size_t b = 0; b <= a; b++)
+            assert_near(brute_dot(U, N, P, a, b), a == b, a < sound ? allowed[a] : 0.02);
     for (size_t k = solution.rank_effective; k < P; k++) {
         assert_near(solution.values[k], 0, 0);
         for (size_t i = 0; i < N; i++)
@@ -136,13 +131,8 @@ TEST(columns_of_rounding_are_dropped)
     CHECK(small_solve(&set, &ny_method_orthonystrom, SMALL_F64, &problem, &solution, U));
     assert_int_equal(solution.rank_effective, 2);
     for (size_t a = 0; a < 2; a++)
-        for (size_t b = 0; b <= a; b++) {
-            double dot = 0;
-
-            for (size_t i = 0; i < N; i++)
-                dot += U[i * P + a] * U[i * P + b];
-            assert_near(dot, a == b, 1e-10);
-        }
+        for (size_t b = 0; b <= a; b++)
+            assert_near(brute_dot(U, N, P, a, b), a == b, 1e-10);
     ny_solution_release(&solution, ctx);
 }
 

@@ -11,33 +11,7 @@
 
 enum { N = 70, R = 12, D = 4, ROWS = 64, P = 3 };
 
-static void near_to(double x, double y, double tolerance)
-{
-    if (!(fabs(x - y) <= tolerance)) fail_msg("%.17g is not %.17g within %g", x, y, tolerance);
-}
-
 /* ---- the method on a dense matrix ---------------------------------------------------------- */
-
-/* Columns of X (n × r) one after the other less those before, twice, of length 1. */
-static void gram_schmidt(double *X, size_t n, size_t r)
-{
-    for (size_t k = 0; k < r; k++) {
-        double length = 0;
-
-        for (size_t l = 0; l < 2 * k; l++) {
-            double dot = 0;
-
-            for (size_t i = 0; i < n; i++)
-                dot += X[i * r + k] * X[i * r + l % k];
-            for (size_t i = 0; i < n; i++)
-                X[i * r + k] -= dot * X[i * r + l % k];
-        }
-        for (size_t i = 0; i < n; i++)
-            length += X[i * r + k] * X[i * r + k];
-        for (size_t i = 0; i < n; i++)
-            X[i * r + k] /= sqrt(length);
-    }
-}
 
 /* Eigenvalues of QᵀKQ, Q an orthonormal basis of K^q Ω. */
 static void wanted_values(const double *K, unsigned power, uint64_t seed, double *values)
@@ -45,11 +19,11 @@ static void wanted_values(const double *K, unsigned power, uint64_t seed, double
     double Q[N * R], Y[N * R], B[R * R], V[R * R];
 
     ny_gaussian(seed, NY_STREAM_RANGE, 0, Q, N * R);
-    gram_schmidt(Q, N, R);
+    brute_orthonormalise(Q, N, R);
     for (unsigned q = 0; q < power; q++) {
         brute_multiply(K, Q, Y, N, N, R);
         memcpy(Q, Y, sizeof(Q));
-        gram_schmidt(Q, N, R);
+        brute_orthonormalise(Q, N, R);
     }
     brute_multiply(K, Q, Y, N, N, R);
     brute_multiply_t(Q, Y, B, N, R, R);
@@ -93,12 +67,12 @@ TEST(it_is_the_range_of_powers)
             wanted_values(set.K, power, 5, wanted);
             found_values(set.K, power, 5, found);
             for (size_t j = 0; j < R; j++) {
-                near_to(found[j], wanted[j], 1e-7 * exact[0]);
+                assert_near(found[j], wanted[j], 1e-7 * exact[0]);
                 assert_true(found[j] <= exact[j] + 1e-12 * exact[0]); /* Ritz values */
             }
         }
         for (size_t j = 0; j < 4; j++)
-            near_to(found[j], exact[j], 1e-3 * exact[j]);
+            assert_near(found[j], exact[j], 1e-3 * exact[j]);
     }
 }
 
@@ -203,16 +177,16 @@ static void check_fit(const char *approx, const char *map, const char *precision
     trace = brute_trace(K, ROWS);
     brute_eigen(K, ROWS, values, V);
     told = number_of(report, "trace");
-    near_to(told / trace, 1, tolerance);
+    assert_near(told / trace, 1, tolerance);
     for (size_t k = 0; k < P; k++)
         kept += values[k + divided] / trace;
     told = number_of(report, "variance_kept");
-    near_to(told, kept, tolerance);
+    assert_near(told, kept, tolerance);
     for (size_t k = 0; k < P; k++) {
         coordinate_of(map, values, V, k, y);
         for (size_t i = 0; i < ROWS; i++) {
-            near_to(Y[i * P + k], y[i], tolerance);
-            near_to(T[i * P + k], y[i], tolerance);
+            assert_near(Y[i * P + k], y[i], tolerance);
+            assert_near(T[i * P + k], y[i], tolerance);
         }
     }
 }

@@ -7,23 +7,23 @@
 #include "support/store_case.h"
 #include "support/test.h"
 
-struct api_case {
+static struct {
     struct ny_context *ctx;
     char folder[128], store[160];
-};
+} in;
 
 /* `name`: of the store. */
-static void api_case_begin(struct api_case *c, const char *name)
+static void api_case_begin(const char *name)
 {
-    assert_int_equal(ny_context_new(&c->ctx), NY_OK);
-    case_directory(c->folder);
-    snprintf(c->store, sizeof(c->store), "%s/%s", c->folder, name);
+    assert_int_equal(ny_context_new(&in.ctx), NY_OK);
+    case_directory(in.folder);
+    snprintf(in.store, sizeof(in.store), "%s/%s", in.folder, name);
 }
 
-static void api_case_end(struct api_case *c)
+static void api_case_end(void)
 {
-    ny_context_free(c->ctx);
-    case_remove(c->folder);
+    ny_context_free(in.ctx);
+    case_remove(in.folder);
 }
 
 #endif

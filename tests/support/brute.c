@@ -138,3 +138,29 @@ double brute_trace(const double *A, size_t n)
         sum += A[i * n + i];
     return sum;
 }
+
+double brute_dot(const double *A, size_t n, size_t stride, size_t j, size_t k)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += A[i * stride + j] * A[i * stride + k];
+    return sum;
+}
+
+void brute_orthonormalise(double *A, size_t n, size_t m)
+{
+    for (size_t k = 0; k < m; k++) {
+        double length;
+
+        for (size_t l = 0; l < 2 * k; l++) { /* twice */
+            double dot = brute_dot(A, n, m, l % k, k);
+
+            for (size_t i = 0; i < n; i++)
+                A[i * m + k] -= dot * A[i * m + l % k];
+        }
+        length = sqrt(brute_dot(A, n, m, k, k));
+        for (size_t i = 0; i < n; i++)
+            A[i * m + k] /= length;
+    }
+}

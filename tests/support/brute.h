@@ -22,4 +22,9 @@ size_t brute_inverse_root(const double *A, size_t n, double cut, size_t rank, do
 void brute_centre(double *A, size_t n);
 double brute_trace(const double *A, size_t n);
 
+/* The product of columns j and k of A, whose rows are `stride` apart. */
+double brute_dot(const double *A, size_t n, size_t stride, size_t j, size_t k);
+/* Makes the columns of A (n × m) orthonormal, one after the other. */
+void brute_orthonormalise(double *A, size_t n, size_t m);
+
 #endif

@@ -6,47 +6,30 @@
 #include "base/context.h"
 #include "results/record.h"
 #include "support/api_case.h"
+#include "support/options.h"
 
 enum { ROWS = 600, COLUMNS = 3 };
-
-static struct api_case in;
 
 static void start(void)
 {
     static float rows[ROWS * COLUMNS];
 
-    api_case_begin(&in, "s.nys");
+    api_case_begin("s.nys");
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++)
             rows[i * COLUMNS + j] = (float)sin(0.37 * i * (j + 1)) + (float)(i % 3);
     assert_int_equal(ny_append_rows(in.ctx, in.store, rows, ROWS, COLUMNS, NULL), NY_OK);
 }
 
-static void stop(void)
-{
-    api_case_end(&in);
-}
-
 /* "kernel=rbf landmarks=20", or a graph's. */
 static int run(const char *what)
 {
     bool graph = strncmp(what, "graph ", 6) == 0;
-    char text[200], *left = text, *word;
-    OWNED(ny_options) *options = NULL;
-    int err;
+    OWNED(ny_options) *options = options_with(in.ctx, "%s", graph ? what + 6 : what);
 
-    snprintf(text, sizeof(text), "%s", graph ? what + 6 : what);
     ny_error_clear(in.ctx);
-    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
-    while ((word = strtok_r(left, " ", &left))) {
-        char *value = strchr(word, '=');
-
-        *value++ = '\0';
-        if (ny_options_set(options, word, value)) fail_msg("%s", ny_context_message(in.ctx));
-    }
-    err = graph ? ny_graph(in.ctx, in.store, "r", options, NULL)
-                : ny_fit(in.ctx, in.store, "r", options, NULL);
-    return err;
+    return graph ? ny_graph(in.ctx, in.store, "r", options, NULL)
+                 : ny_fit(in.ctx, in.store, "r", options, NULL);
 }
 
 static json_t *make(const char *options)

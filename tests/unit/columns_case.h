@@ -137,6 +137,18 @@ static inline struct pair plain_pair(const double *x, const double *y, size_t d)
     return p;
 }
 
+/* That of rows i and j. */
+static inline struct pair pair_of(const struct data *data, const struct geometry *g, size_t i,
+                                  size_t j)
+{
+    static double x[40000], y[40000];
+
+    assert_true(data->d <= sizeof(x) / sizeof(x[0]));
+    plain_row(data, g, i, x);
+    plain_row(data, g, j, y);
+    return plain_pair(x, y, data->d);
+}
+
 /* The kernels that there is a formula for here. */
 static const char *const plain_kernels[] = {"linear", "rbf",    "laplacian",         "polynomial",
                                             "cosine", "matern", "rational-quadratic"};
@@ -164,16 +176,13 @@ static inline double plain_kernel(const char *name, const struct ny_kernel_param
 static inline double plain_gamma(const char *name, const struct data *data,
                                  const struct geometry *g)
 {
-    double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double)), sum = 0;
     enum ny_base_quantity base = ny_kernel_find(name)->base;
     const size_t pairs = 20;
+    double sum = 0;
 
     for (size_t i = 0; i < pairs; i++) {
-        struct pair p;
+        struct pair p = pair_of(data, g, i % data->rows, (i + 7) % data->rows);
 
-        plain_row(data, g, i % data->rows, x);
-        plain_row(data, g, (i + 7) % data->rows, y);
-        p = plain_pair(x, y, data->d);
         sum += base == NY_BASE_SQUARE     ? p.square
                : base == NY_BASE_ABSOLUTE ? p.absolute
                                           : fabs(p.dot);
@@ -203,6 +212,16 @@ static inline struct ny_columns *columns_of(const struct ny_columns_spec *spec,
     return columns;
 }
 
+static inline struct ny_columns_workspace *workspace_of(struct ny_layout *l,
+                                                        const struct ny_columns *columns)
+{
+    struct ny_columns_workspace *workspace =
+        ny_columns_workspace_lay(l, ny_columns_of(columns), NY_STRIP_ROWS);
+
+    assert_non_null(workspace);
+    return workspace;
+}
+
 /* C of rows first … first+rows−1, in a matrix of stride m + 3 that held NaN; its diagonal. */
 struct tile_result {
     size_t stride;
@@ -219,13 +238,10 @@ static inline struct tile_result tile_of(const struct ny_columns *columns, const
     struct data_source source = data_source(data);
     struct ny_tile tile = {.source = &source.source, .first_row = first, .rows = rows};
     struct ny_layout l = {.ctx = ctx};
-    struct ny_columns_workspace *workspace;
 
     for (size_t i = 0; i < NY_UNIT_ROWS * r.stride; i++)
         r.C[i] = NAN;
-    workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
-    assert_non_null(workspace);
-    CHECK(ny_columns_tile(columns, workspace, &tile,
+    CHECK(ny_columns_tile(columns, workspace_of(&l, columns), &tile,
                           (struct ny_matrix32){r.C, NY_UNIT_ROWS, m, r.stride, false}, r.diagonal));
     ny_layout_free(&l);
     return r;

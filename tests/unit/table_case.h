@@ -8,7 +8,6 @@
 
 enum { ROWS = 3000, COLUMNS = 7, WIDE = 60 };
 
-static struct api_case in;
 static char log_text[4096];
 
 static inline void keep_log(void *user, int level, const char *message)
@@ -20,13 +19,8 @@ static inline void keep_log(void *user, int level, const char *message)
 static inline void setup(void)
 {
     log_text[0] = 0;
-    api_case_begin(&in, "points.nys");
+    api_case_begin("points.nys");
     ny_context_set_log(in.ctx, keep_log, NULL);
-}
-
-static inline void teardown(void)
-{
-    api_case_end(&in);
 }
 
 static inline void ok(int status)

@@ -422,4 +422,4 @@ TEST(a_kept_store_keeps_the_embedding)
         assert_true(first[i] == (double)stored[i]);
 }
 
-AROUND_EACH(setup_copy, teardown)
+AROUND_EACH(setup_copy, api_case_end)

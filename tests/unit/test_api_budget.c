@@ -55,4 +55,4 @@ TEST(the_budget_beside_an_appender_is_the_callers)
     assert_int_equal(ny_memory_used(in.ctx), 0);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

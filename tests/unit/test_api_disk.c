@@ -98,4 +98,4 @@ TEST(a_disk_without_locks_is_told_as_that)
     without_locks = false;
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

@@ -247,4 +247,4 @@ TEST(what_cannot_be_embedded_leaves_nothing)
           ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, NULL));
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

@@ -130,4 +130,4 @@ TEST(sums_of_another_context_are_merged)
     ny_sums_free(sums);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

@@ -158,4 +158,4 @@ TEST(threads_of_openblas_are_given_back)
     ny_model_free(model);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

@@ -178,4 +178,4 @@ TEST(values_for_f32_are_rounded_and_not_kept_where_they_are_0)
     fails(NY_EDATA, ny_append(in.ctx, in.store, &table, NULL, NULL));
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

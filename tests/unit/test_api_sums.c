@@ -147,4 +147,4 @@ TEST(other_sums_are_refused)
     assert_int_equal(bytes, before);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

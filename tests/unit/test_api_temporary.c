@@ -117,4 +117,4 @@ TEST(rows_that_went_to_memory_are_fitted_anew)
     assert_true(*(float *)room.values == first);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

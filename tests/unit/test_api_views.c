@@ -64,4 +64,4 @@ TEST(a_part_of_an_embedding_can_be_read)
     fails(NY_EUSAGE, ny_embedding_read(in.ctx, in.store, "a", 1, UINT64_MAX, part));
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

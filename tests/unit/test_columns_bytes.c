@@ -11,12 +11,9 @@ static float *base_of(const struct ny_columns *columns, const struct data *data,
     struct ny_tile tile = {.source = &source.source, .rows = data->rows};
     float *K = room(NY_STRIP_ROWS * cols, sizeof(float));
     struct ny_layout l = {.ctx = ctx};
-    struct ny_columns_workspace *workspace;
     struct ny_strip strip;
 
-    workspace = ny_columns_workspace_lay(&l, ny_columns_of(columns), NY_STRIP_ROWS);
-    assert_non_null(workspace);
-    assert_int_equal(ny_columns_strip(columns, workspace, &tile, 0, rows, &strip), NY_OK);
+    CHECK(ny_columns_strip(columns, workspace_of(&l, columns), &tile, 0, rows, &strip));
     ny_strip_base(columns, &strip, first, ny_matrix32(K, NY_STRIP_ROWS, cols));
     ny_layout_free(&l);
     return K;
@@ -107,7 +104,6 @@ TEST(a_watch_is_told_of_its_rows_alone)
     struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
     float bound[ROWS], *tile = room((size_t)ROWS * NY_WATCH_COLS, sizeof(float));
     struct ny_layout l = {.ctx = ctx};
-    struct ny_columns_workspace *workspace;
 
     spec.kernel = &ny_kernel_euclidean;
     for (size_t i = 0; i < ROWS; i++)
@@ -118,9 +114,7 @@ TEST(a_watch_is_told_of_its_rows_alone)
 
         if (!force(family)) continue;
         columns = columns_of(&spec, &data, LANDMARKS);
-        workspace = ny_columns_workspace_lay(&l, &spec, NY_STRIP_ROWS);
-        assert_non_null(workspace);
-        strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
+        strip = ny_columns_own_strip(columns, workspace_of(&l, columns), 0, ROWS);
         for (size_t w = 0; w < sizeof(watches) / sizeof(*watches); w++) {
             struct told told = {&data, ROWS, LANDMARKS, 0,
                                 room((size_t)ROWS * LANDMARKS, sizeof(int))};

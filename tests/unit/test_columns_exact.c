@@ -12,16 +12,14 @@ static void check_exact(const char *kernel, const struct data *data, const struc
 {
     enum { M = 300, COUNT = 41, FIRST = 17, COLS = 270 };
     struct ny_columns_spec spec = spec_of(kernel, plain_gamma(kernel, data, g), data, g);
-    struct ny_columns *columns = columns_of(&spec, data, M);
-    double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double));
+    OWNED(ny_columns) *columns = columns_of(&spec, data, M);
     double *K = room(COUNT * (COLS + 5), sizeof(double));
 
     for (size_t i = 0; i < COUNT * (COLS + 5); i++)
         K[i] = NAN;
     CHECK(ny_columns_exact(columns, ny_raw_rows(data_row(data, 290)), COUNT, FIRST,
                            (struct ny_matrix){K, COUNT, COLS, COLS + 5, false}));
-    for (size_t i = 0; i < COUNT; i++) {
-        plain_row(data, g, 290 + i, x);
+    for (size_t i = 0; i < COUNT; i++)
         for (size_t j = 0; j < COLS + 5; j++) {
             double want, tolerance;
             struct pair p;
@@ -30,15 +28,12 @@ static void check_exact(const char *kernel, const struct data *data, const struc
                 assert_true(isnan(K[i * (COLS + 5) + j]));
                 continue;
             }
-            plain_row(data, g, FIRST + j, y);
-            p = plain_pair(x, y, data->d);
+            p = pair_of(data, g, 290 + i, FIRST + j);
             want = plain_kernel(kernel, &spec.params, p);
             tolerance = 1e-12 * (fabs(want) +
                                  (strcmp(kernel, "linear") == 0 ? sqrt(p.x_norm * p.y_norm) : 1));
             assert_entry(K[i * (COLS + 5) + j], want, tolerance, kernel);
         }
-    }
-    ny_columns_free(columns);
 }
 
 TEST(exact_equals_plain_loops)
@@ -121,17 +116,15 @@ TEST(exact_square_is_among_the_rows_given)
     struct geometry g = geometry_of(&data, true, 0.001);
     struct ny_columns_spec spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
     OWNED(ny_columns) *columns = columns_of(&spec, &data, 5);
-    double K[COUNT * COUNT], x[20], y[20];
+    double K[COUNT * COUNT];
 
     CHECK(ny_columns_exact_square(columns, ny_raw_rows(data_row(&data, 30)), COUNT,
                                   ny_matrix(K, COUNT, COUNT)));
     for (size_t i = 0; i < COUNT; i++)
-        for (size_t j = 0; j < COUNT; j++) {
-            plain_row(&data, &g, 30 + i, x);
-            plain_row(&data, &g, 30 + j, y);
-            assert_entry(K[i * COUNT + j], plain_kernel("rbf", &spec.params, plain_pair(x, y, 20)),
+        for (size_t j = 0; j < COUNT; j++)
+            assert_entry(K[i * COUNT + j],
+                         plain_kernel("rbf", &spec.params, pair_of(&data, &g, 30 + i, 30 + j)),
                          1e-13, "exact square");
-        }
     CHECK(ny_columns_exact_square(columns, ny_raw_rows(NULL), 0, ny_matrix(K, 0, 0)));
     CHECK(ny_columns_exact(columns, ny_raw_rows(data.raw), 0, 0, ny_matrix(K, 0, 5)));
 }

@@ -31,16 +31,12 @@ static void check_tile(const char *kernel, const struct data *data, const struct
     struct ny_columns_spec spec = spec_of(kernel, gamma, data, g);
     OWNED(ny_columns) *columns = columns_of(&spec, data, LANDMARKS);
     struct tile_result r = tile_of(columns, data, 0, data->rows);
-    double *x = room(data->d, sizeof(double)), *y = room(data->d, sizeof(double));
     char what[200];
 
     for (size_t i = 0; i < data->rows; i += i < 8 || i > data->rows - 4 ? 1 : 61) {
-        plain_row(data, g, i, x);
         for (size_t j = 0; j < LANDMARKS; j++) {
-            struct pair p;
+            struct pair p = pair_of(data, g, i, j);
 
-            plain_row(data, g, j, y);
-            p = plain_pair(x, y, data->d);
             snprintf(what, sizeof(what), "%s %s d=%zu centre %g factor %g, C(%zu,%zu)", kernel,
                      ny_dtype_name(data->dtype), data->d, g->centre[0], g->factor[0], i, j);
             assert_entry((double)r.C[i * r.stride + j], plain_kernel(kernel, &spec.params, p),
@@ -48,8 +44,7 @@ static void check_tile(const char *kernel, const struct data *data, const struct
         }
         for (size_t j = LANDMARKS; j < r.stride; j++)
             assert_true(isnan(r.C[i * r.stride + j])); /* not C's */
-        struct pair p = plain_pair(x, x, data->d);
-        assert_entry(r.diagonal[i], plain_kernel(kernel, &spec.params, p),
+        assert_entry(r.diagonal[i], plain_kernel(kernel, &spec.params, pair_of(data, g, i, i)),
                      1e-12 * fabs(r.diagonal[i]), "diagonal");
     }
     for (size_t i = data->rows; i < NY_UNIT_ROWS; i++) {
@@ -130,7 +125,6 @@ TEST(extreme_scales)
         for (size_t k = 0; k < 3; k++)
             for (size_t d = 4; d <= 20; d += 16) {
                 struct data data = data_random(NY_F64, 100, d, 4);
-                double *x = room(d, sizeof(double)), *y = room(d, sizeof(double));
                 struct geometry g;
                 struct ny_columns_spec spec;
                 OWNED(ny_columns) *columns = NULL;
@@ -143,13 +137,11 @@ TEST(extreme_scales)
                 columns = columns_of(&spec, &data, 10);
                 r = tile_of(columns, &data, 0, 100);
                 for (size_t i = 0; i < 100; i++)
-                    for (size_t j = 0; j < 10; j++) {
-                        plain_row(&data, &g, i, x);
-                        plain_row(&data, &g, j, y);
-                        assert_entry((double)r.C[i * r.stride + j],
-                                     plain_kernel(scalable[k], &spec.params, plain_pair(x, y, d)),
-                                     2e-6, scalable[k]);
-                    }
+                    for (size_t j = 0; j < 10; j++)
+                        assert_entry(
+                            (double)r.C[i * r.stride + j],
+                            plain_kernel(scalable[k], &spec.params, pair_of(&data, &g, i, j)),
+                            2e-6, scalable[k]);
             }
 }
 
@@ -159,29 +151,20 @@ static void check_shift(const char *kernel, const struct data *data, double widt
     struct geometry g = geometry_of(data, true, 1);
     struct ny_columns_spec spec = spec_of(kernel, width * plain_gamma(kernel, data, &g), data, &g);
     OWNED(ny_columns) *columns = columns_of(&spec, data, LANDMARKS);
-    double a[LANDMARKS] = {0}, *x = room(data->d, sizeof(double)),
-           *y = room(data->d, sizeof(double)), bias = 0, error = 0, size = 0;
+    double a[LANDMARKS] = {0}, bias = 0, error = 0, size = 0;
     struct tile_result r;
 
     for (size_t j = 0; j < LANDMARKS; j++)
-        for (size_t i = 0; i < LANDMARKS; i++) {
-            plain_row(data, &g, i, x);
-            plain_row(data, &g, j, y);
-            a[j] += plain_kernel(kernel, &spec.params, plain_pair(x, y, data->d)) / LANDMARKS;
-        }
+        for (size_t i = 0; i < LANDMARKS; i++)
+            a[j] += plain_kernel(kernel, &spec.params, pair_of(data, &g, i, j)) / LANDMARKS;
     assert_int_equal(ny_columns_set_shift(columns, a), NY_OK);
     assert_true(ny_columns_minus_one(columns) == wide);
     r = tile_of(columns, data, 0, data->rows);
     for (size_t i = 0; i < data->rows; i++)
         for (size_t j = 0; j < LANDMARKS; j++) {
-            double want, difference;
-            struct pair p;
+            double want = plain_kernel(kernel, &spec.params, pair_of(data, &g, i, j)) - a[j];
+            double difference = (double)r.C[i * r.stride + j] - want;
 
-            plain_row(data, &g, i, x);
-            plain_row(data, &g, j, y);
-            p = plain_pair(x, y, data->d);
-            want = plain_kernel(kernel, &spec.params, p) - a[j];
-            difference = (double)r.C[i * r.stride + j] - want;
             bias += difference;
             error += difference * difference;
             size += want * want;

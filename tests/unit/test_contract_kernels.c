@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "support/brute.h"
 #include "support/options.h"
+#include "support/results.h"
 #include "support/store_case.h"
 #include "unit/columns_case.h"
 
@@ -348,7 +349,6 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
     struct subject s = {.kernel = kernel};
     float *K = room(NY_STRIP_ROWS * M, sizeof(float));
     struct ny_layout l = {.ctx = ctx};
-    struct ny_columns_workspace *workspace;
     struct tile_result r;
     struct ny_strip strip;
 
@@ -356,9 +356,7 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
     r = tile_of(s.columns, &s.data, 0, ROWS);
     struct data_source source = data_source(&s.data);
     struct ny_tile tile = {.source = &source.source, .rows = ROWS};
-    workspace = ny_columns_workspace_lay(&l, &s.spec, NY_STRIP_ROWS);
-    assert_non_null(workspace);
-    assert_int_equal(ny_columns_strip(s.columns, workspace, &tile, FIRST, COUNT, &strip), NY_OK);
+    CHECK(ny_columns_strip(s.columns, workspace_of(&l, s.columns), &tile, FIRST, COUNT, &strip));
     assert_int_equal(strip.count, COUNT);
     assert_memory_equal(strip.raw.at, data_row(&s.data, FIRST),
                         COUNT * s.data.d * ny_dtype_size(dtype));
@@ -390,7 +388,6 @@ TEST(stated_bytes_cover_what_is_allocated)
                 struct subject s = {.kernel = kernel};
                 size_t before = ny_memory_used(ctx), held, stated;
                 struct ny_layout l = {.ctx = ctx}, columns = {0}, counted = {0};
-                struct ny_columns_workspace *workspace;
 
                 begin(&s, (enum ny_dtype)dtype, 100, d, 97);
                 held = ny_memory_used(ctx) - before;
@@ -398,8 +395,7 @@ TEST(stated_bytes_cover_what_is_allocated)
                 stated = ny_layout_most(&columns);
                 assert_true(held <= stated && stated <= held + held / 5 + 4096);
                 before = ny_memory_used(ctx);
-                workspace = ny_columns_workspace_lay(&l, &s.spec, NY_STRIP_ROWS);
-                assert_non_null(workspace);
+                workspace_of(&l, s.columns);
                 held = ny_memory_used(ctx) - before;
                 ny_columns_workspace_lay(&counted, &s.spec, NY_STRIP_ROWS);
                 assert_int_equal(held, ny_layout_most(&counted));
@@ -451,32 +447,27 @@ TEST(sparse_rows_have_the_values_of_dense_ones)
 /* ---- a fit ---------------------------------------------------------------------------------- */
 
 /* The rows' coordinates are numbers, and those that the model gives them. */
-static void check_fit(const char *store, const char *const *set, const float *x, size_t n, size_t d)
+static void check_fit(const char *store, const char *kernel, const char *set, const float *x,
+                      size_t n, size_t d)
 {
     enum { P = 2 };
-    struct ny_options *options;
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
     float *Y = room(n * P, sizeof(float)), *again = room(n * P, sizeof(float));
     double largest = 0;
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (const char *const *at = set; *at; at += 2)
-        assert_int_equal(ny_options_set(options, at[0], at[1]), NY_OK);
-    CHECK(ny_fit(ctx, store, "fit", options, NULL));
-    ny_options_free(options);
+    must_fit(ctx, store, "fit", NULL, "kernel=%s components=2 landmarks=50 %s", kernel, set);
     assert_int_equal(ny_embedding_read(ctx, store, "fit", 0, n, Y), NY_OK);
     assert_int_equal(ny_model_open(&model, ctx, store, "fit"), NY_OK);
     assert_int_equal(ny_model_dimensions(model), d);
     assert_int_equal(ny_model_components(model), P);
     assert_int_equal(ny_model_transform(model, x, n, again), NY_OK);
-    ny_model_free(model);
     for (size_t i = 0; i < n * P; i++) {
         assert_true(isfinite(Y[i]));
         largest = fmax(largest, fabs((double)Y[i]));
     }
     assert_true(largest > 0);
     for (size_t i = 0; i < n * P; i++)
-        assert_entry((double)again[i], (double)Y[i], 1e-4 * largest, set[1]);
+        assert_entry((double)again[i], (double)Y[i], 1e-4 * largest, kernel);
     assert_int_equal(ny_remove(ctx, store, "fit"), NY_OK);
 }
 
@@ -493,14 +484,8 @@ TEST(every_kernel_fits)
     assert_int_equal(ny_append_rows(ctx, store, x, N, D, NULL), NY_OK);
     FOR_KERNELS(kernel) {
         if (given(kernel)) continue; /* a fit of files, not of points */
-        check_fit(store,
-                  (const char *const[]){"kernel", kernel->name, "components", "2", "landmarks",
-                                        "50", "map", "svd", NULL},
-                  x, N, D);
-        check_fit(store,
-                  (const char *const[]){"kernel", kernel->name, "components", "2", "landmarks",
-                                        "50", "map", "kpca", "precision", "f64", NULL},
-                  x, N, D);
+        check_fit(store, kernel->name, "map=svd", x, N, D);
+        check_fit(store, kernel->name, "map=kpca precision=f64", x, N, D);
     }
     case_remove(folder);
 }

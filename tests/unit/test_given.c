@@ -8,7 +8,6 @@
 
 enum { ROWS = 60, COLUMNS = 3 };
 
-static struct api_case in;
 static struct ny_context *ctx;
 static struct ny_options *options;
 static struct ny_model *model;
@@ -20,7 +19,7 @@ static uint64_t count;
 
 static void begin(void)
 {
-    api_case_begin(&in, "points.nys");
+    api_case_begin("points.nys");
     assert_int_equal(chdir(in.folder), 0);
     ctx = in.ctx;
     store = in.store;
@@ -34,7 +33,7 @@ static void end(void)
 {
     ny_model_free(model);
     ny_options_free(options);
-    api_case_end(&in);
+    api_case_end();
 }
 
 /* NULL for what a function needs: the message begins with the name of the function. */

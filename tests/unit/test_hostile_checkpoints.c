@@ -481,4 +481,4 @@ TEST(images_of_products_by_features)
     assert_int_equal(resume(done, &kinds[0], forgery), NY_ESTORE);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(start, api_case_end)

@@ -170,4 +170,4 @@ TEST(edges_that_do_not_join_their_component_are_refused)
     }
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(start, api_case_end)

@@ -370,4 +370,4 @@ TEST(figures_of_any_name_are_text_in_a_page)
     free(text);
 }
 
-AROUND_ALL(start, stop)
+AROUND_ALL(start, api_case_end)

@@ -3,6 +3,7 @@
 #include "linalg/eigen_few.h"
 
 #include "unit/matrix_case.h"
+#include "support/brute.h"
 
 /* A = H·diag(values)·Hᵀ with H a product of two Householder reflections: its eigenvalues are
  * `values`, to rounding. Both triangles. */
@@ -411,12 +412,8 @@ static void check_orthonormalised(double *y, size_t m, size_t r, size_t stride)
     memcpy(before, y, m * stride * sizeof(*y));
     assert_int_equal(ny_orthonormalise(ctx, (struct ny_matrix){y, m, r, stride, false}), NY_OK);
     for (size_t a = 0; a < r; a++)
-        for (size_t b = 0; b <= a; b++) {
-            double sum = 0;
-            for (size_t i = 0; i < m; i++)
-                sum += y[i * stride + a] * y[i * stride + b];
-            assert_near(sum, a == b, 1e-13);
-        }
+        for (size_t b = 0; b <= a; b++)
+            assert_near(brute_dot(y, m, stride, a, b), a == b, 1e-13);
     for (size_t c = 0; c < r; c++) {
         size = 0;
         for (size_t a = 0; a < r; a++)

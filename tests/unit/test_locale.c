@@ -55,7 +55,7 @@ static void locale_case_end(void)
 static void teardown_locale(void)
 {
     setlocale(LC_ALL, "C");
-    teardown();
+    api_case_end();
 }
 
 /* Puts rows into the store, whose labels are not whole. */

@@ -203,4 +203,4 @@ TEST(parts_of_other_rows_are_refused)
     refuses(image, bytes);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

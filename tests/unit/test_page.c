@@ -9,19 +9,13 @@
 
 enum { ROWS = 300, SIDE = 8, COLUMNS = SIDE * SIDE };
 
-static struct api_case in;
 static char rows_path[192], page_path[192];
 
 static void setup(void)
 {
-    api_case_begin(&in, "<b>it's.nys");
+    api_case_begin("<b>it's.nys");
     snprintf(rows_path, sizeof(rows_path), "%s/rows.csv", in.folder);
     snprintf(page_path, sizeof(page_path), "%s/page.html", in.folder);
-}
-
-static void teardown(void)
-{
-    api_case_end(&in);
 }
 
 /* Texts that would break out of a script, an attribute, an element, a template. */
@@ -263,4 +257,4 @@ TEST(test_markup)
     assert_int_equal(sink.err, NY_EIO);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

@@ -10,18 +10,12 @@
 /* The rectangle of the axes in 1600 × 1200. */
 enum { LEFT = 150, TOP = 122, RIGHT = 1300, BOTTOM = 1082, FEW = 12, MANY = 6000 };
 
-static struct api_case in;
 static char picture[192];
 
 static void setup(void)
 {
-    api_case_begin(&in, "points.nys");
+    api_case_begin("points.nys");
     snprintf(picture, sizeof(picture), "%s/picture.png", in.folder);
-}
-
-static void teardown(void)
-{
-    api_case_end(&in);
 }
 
 /* `rows` in two columns, `labels` of them; pca is then a rotation. */
@@ -302,4 +296,4 @@ TEST(test_memory)
     assert_int_equal(ny_plot(in.ctx, in.store, "a", picture, NULL), NY_OK);
 }
 
-AROUND_EACH(setup, teardown)
+AROUND_EACH(setup, api_case_end)

@@ -8,7 +8,6 @@
 
 enum { ROWS = 6000, COLUMNS = 8 };
 
-static struct api_case in;
 static float rows[ROWS * COLUMNS];
 
 struct seen {
@@ -34,13 +33,8 @@ static void begin(void)
 {
     for (int i = 0; i < ROWS * COLUMNS; i++)
         rows[i] = (float)((i * 7919) % 10007) / 10007;
-    api_case_begin(&in, "points.nys");
+    api_case_begin("points.nys");
     assert_int_equal(ny_append_rows(in.ctx, in.store, rows, ROWS, COLUMNS, NULL), NY_OK);
-}
-
-static void end(void)
-{
-    api_case_end(&in);
 }
 
 TEST(passes_of_a_fit_are_one_job)
@@ -127,4 +121,4 @@ TEST(an_interrupt_names_its_stage)
     stopped(2, "interrupted");
 }
 
-AROUND_ALL(begin, end)
+AROUND_ALL(begin, api_case_end)

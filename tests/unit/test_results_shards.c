@@ -10,7 +10,6 @@ enum { SHARDS = 3, COLUMNS = 4, COMPONENTS = 2 };
 static const uint64_t rows_of[SHARDS] = {2048, 30, 500};
 enum { ROWS = 2048 + 30 + 500 };
 
-static struct api_case in;
 static float values[ROWS * COLUMNS];
 static double labels[ROWS];
 
@@ -54,7 +53,7 @@ static void start(void)
     char model[160];
     uint64_t first = 0;
 
-    api_case_begin(&in, "big");
+    api_case_begin("big");
     for (size_t i = 0; i < ROWS; i++) {
         labels[i] = (double)(i % 3);
         for (size_t j = 0; j < COLUMNS; j++)
@@ -72,7 +71,7 @@ static void start(void)
 static void stop(void)
 {
     assert_true(ny_memory_used(in.ctx) == 0);
-    api_case_end(&in);
+    api_case_end();
 }
 
 /* Makes the records those of one fit over all shards, whose figures are the whole's. */

@@ -1,6 +1,7 @@
 /* The restarted block Krylov iteration on matrices whose eigenpairs are known. */
 #include "base/random.h"
 #include "spectral/restarted.h"
+#include "support/brute.h"
 #include "support/context.h"
 
 /* A = diag(λ), λ descending: the start is random, so that no direction is special. */
@@ -113,13 +114,8 @@ static void check(const double *lambda, const struct ny_restarted_shape *shape,
 
         if (!(fabs(found->values[k] - lambda[k]) <= tolerance * least))
             fail_msg("value %zu of %zu is %.12g, not %.12g", k, p, found->values[k], lambda[k]);
-        for (size_t j = 0; j <= k; j++) {
-            double dot = 0;
-
-            for (size_t i = 0; i < n; i++)
-                dot += found->vectors[i * p + j] * found->vectors[i * p + k];
-            assert_true(fabs(dot - (j == k)) < 1e-10);
-        }
+        for (size_t j = 0; j <= k; j++)
+            assert_true(fabs(brute_dot(found->vectors, n, p, j, k) - (j == k)) < 1e-10);
         for (size_t i = 0; i < n; i++)
             quotient += lambda[i] * found->vectors[i * p + k] * found->vectors[i * p + k];
         assert_true(fabs(quotient - found->values[k]) <= 1e-12 * lambda[0]);
