@@ -30,11 +30,16 @@ def grid(dtype="float64", rows=500, columns=7):
     return (values % (2 if dtype == "bool" else 101)).astype(dtype)
 
 
+def stored(path, X, **options):
+    """Return a new store of the rows of X."""
+    made = nystream.open(path)
+    made.append(X, **options)
+    return made
+
+
 def read_back(folder, X, **options):
     """Append X to a new store and return its rows."""
-    store = nystream.open(Path(tempfile.mkdtemp(dir=folder)) / "s.nys")
-    store.append(X, **options)
-    return store[:]
+    return stored(Path(tempfile.mkdtemp(dir=folder)) / "s.nys", X, **options)[:]
 
 
 def same_up_to_signs(ours, theirs, tolerance):
@@ -44,9 +49,10 @@ def same_up_to_signs(ours, theirs, tolerance):
 
 
 def refuses(error, words, call, /, *arguments, **options):
-    """Check that the call raises this error, with words that the regular expression finds."""
-    with pytest.raises(error, match=words or None):
+    """Return the error of this kind that the call raises, with words that the expression finds."""
+    with pytest.raises(error, match=words or None) as refused:
         call(*arguments, **options)
+    return refused.value
 
 
 def need_hdf5_reader():
@@ -65,9 +71,7 @@ def rows():
 @pytest.fixture
 def store(tmp_path, rows):
     """A store of these rows, with labels."""
-    made = nystream.open(tmp_path / "rows.nys")
-    made.append(rows, labels=np.arange(2000) % 3)
-    return made
+    return stored(tmp_path / "rows.nys", rows, labels=np.arange(2000) % 3)
 
 
 @pytest.fixture

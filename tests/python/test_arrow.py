@@ -7,7 +7,6 @@ import nystream
 from nystream import _batch, _data
 
 
-
 def read(X, labels=None):
     """Return the rows of X in one array."""
     found = list(_data.batches(X, labels)[1])

@@ -7,7 +7,7 @@ import arrow_made
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import cells_of, refuses
+from conftest import cells_of, refuses, stored
 
 import nystream
 from nystream import __main__, _batch, _data
@@ -101,8 +101,7 @@ KINDS = ["iterator", "iterable", "pairs", "lists", "to_batches", "iter_batches",
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_pieces_are_put_in_the_order_of_a_store(tmp_path, frame, turned, kind):
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(frame, labels=np.zeros(400) if kind == "pairs" else None)
+    store = stored(tmp_path / "s.nys", frame, labels=np.zeros(400) if kind == "pairs" else None)
     result = store.fit("map", landmarks=50)
     expected = result.transform(frame)
     assert np.array_equal(result.transform(in_pieces(turned)[kind]), expected)
@@ -151,8 +150,7 @@ def test_sums_find_columns_of_the_first_rows_by_name(frame):
 
 
 def test_landmarks_in_a_frame_are_put_in_order(tmp_path, frame, turned):
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(frame)
+    store = stored(tmp_path / "s.nys", frame)
     expected = store.fit("array", landmarks_points=frame[:60].to_numpy(), gamma=0.1)
     found = store.fit("frame", landmarks_points=turned[:60][["b", "c", "a"]], gamma=0.1)
     assert np.array_equal(found.embedding[:], expected.embedding[:])
@@ -184,8 +182,7 @@ def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind, monkeypatch):
     anndata = pytest.importorskip("anndata")
     X = scipy.sparse.random(60, 4, 0.5, "csr", random_state=1, dtype=np.float32)
     var = pandas.DataFrame(index=["a", "b", "c", "d"])
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(cells_of(X, var=var, dtype=X.dtype), layout="sparse")
+    store = stored(tmp_path / "s.nys", cells_of(X, var=var, dtype=X.dtype), layout="sparse")
     few = cells_of(X[:, [2, 0, 1]], var=var.iloc[[2, 0, 1]], dtype=X.dtype)
     few.write_h5ad(tmp_path / "x.h5ad")
     result = store.fit("map", landmarks=20, kernel="linear")
@@ -261,8 +258,7 @@ def test_clusters_and_embeddings_of_frames_of_dask(tmp_path, frame, dask_frame):
     assert np.array_equal(nystream.embed(dask_frame, landmarks=50),
                           nystream.embed(frame, landmarks=50))
     named = dask_frame.set_index(dask_frame["a"].astype(str))
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(named)
+    store = stored(tmp_path / "s.nys", named)
     assert np.array_equal(store[:], named.compute()) and list(store.column_names) == NAMES
 
 

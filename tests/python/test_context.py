@@ -11,7 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import refuses
+from conftest import refuses, stored
 
 import nystream
 from nystream import _context
@@ -216,8 +216,7 @@ def test_other_threads_run_during_a_call(store):
 
 
 def test_warnings_and_notes(tmp_path, rows, caplog):
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(rows[:200])
+    store = stored(tmp_path / "s.nys", rows[:200])
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         store.fit("m", landmarks=3000)

@@ -12,7 +12,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 import checks  # noqa: E402
-from conftest import refuses  # noqa: E402
+from conftest import refuses, stored  # noqa: E402
 import nystream  # noqa: E402
 import nystream.dask  # noqa: E402
 
@@ -139,8 +139,7 @@ def test_sparse_chunks(tmp_path):
     points = points[points.any(axis=1)][:40]
     options = {"kernel": "cosine", "components": 3}
     model = nystream.dask.fit(blocks, scipy.sparse.csr_matrix(points), **options)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X)
+    store = stored(tmp_path / "s.nys", X)
     result = store.fit("m", landmarks_points=scipy.sparse.csr_matrix(points), **options)
     assert close(nystream.dask.transform(model, blocks).compute(), result.embedding[:], 1e-5)
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from conftest import cells_of, grid, read_back, refuses
+from conftest import cells_of, grid, read_back, refuses, stored
 
 import nystream
 from nystream import _batch, _data
@@ -43,16 +43,14 @@ def test_prepared(tmp_path):
 @pytest.mark.parametrize("sparse", [False, True])
 def test_appended_to_another_type(tmp_path, monkeypatch, sparse):
     kind = scipy.sparse.csr_matrix if sparse else np.asarray
-    store = nystream.open(tmp_path / "a.nys")
-    store.append(kind(grid("float32")))
+    store = stored(tmp_path / "a.nys", kind(grid("float32")))
     fine = grid() / 10
     fine[:7] = 1
     monkeypatch.setattr(_batch, "SLICE_BYTES", 64 * 7 * 8)  # many slices
     store.append(kind(grid() + 1))
     store.append(kind(fine) if sparse else fine[:, ::-1])
     assert np.array_equal(store[1000:], (fine if sparse else fine[:, ::-1]).astype("f4"))
-    whole = nystream.open(tmp_path / "b.nys")
-    whole.append(kind(grid("uint8")))
+    whole = stored(tmp_path / "b.nys", kind(grid("uint8")))
     refuses(nystream.DataError, "column 0 .both from 0.", whole.append, kind(fine))
     with pytest.raises(nystream.DataError, match="column 6 .both from 0."):
         fine[:], fine[-1, -1] = 3, -1
@@ -193,8 +191,7 @@ def test_sparse_matrices(tmp_path, kind):
     back = store.to_csr()
     assert back.dtype == np.float64 and (back != X.tocsr()).nnz == 0
     assert np.array_equal(store.to_csr(10, 20).toarray(), X.toarray()[10:20])
-    dense = nystream.open(tmp_path / "dense.nys")
-    dense.append(X.toarray())
+    dense = stored(tmp_path / "dense.nys", X.toarray())
     assert (dense.to_csr(5, 50) != X.tocsr()[5:50]).nnz == 0
 
 
@@ -202,8 +199,7 @@ def test_sparse_matrices(tmp_path, kind):
 def test_some_rows_of_many_entries_take_room_for_these(tmp_path):
     X = scipy.sparse.random(20_000, 300, 0.1, "csr", np.float32, random_state=3).tolil()
     X[7] = np.ones(300, np.float32)  # fuller than others
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X)
+    store = stored(tmp_path / "s.nys", X)
     store.to_csr(0, 10)  # the store is open then
     for first, stop in ((0, 10), (7, 8), (19_990, 20_000), (5, 5)):
         tracemalloc.start()

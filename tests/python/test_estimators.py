@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 
 import checks  # noqa: E402
 import nystream  # noqa: E402
-from conftest import cells_of, refuses, same_up_to_signs  # noqa: E402
+from conftest import cells_of, refuses, same_up_to_signs, stored  # noqa: E402
 from nystream import _batch, _context, _errors, _estimator  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding, TruncatedSVD)
@@ -103,9 +103,8 @@ def test_accuracy_chooses_landmarks():
         most = KernelPCA(3, gamma=2, accuracy=0.01, n_landmarks=60, random_state=0).fit(X)
     assert len(most.landmarks_) == 60
     assert SpectralEmbedding(accuracy="10%", random_state=0).fit(X).component_errors_.max() <= 0.1
-    with pytest.raises(nystream.UsageError) as refused:
-        KernelPCA(accuracy=0.01, landmarks=X[:9]).fit(X)
-    assert refused.value.option == "accuracy"
+    refused = refuses(nystream.UsageError, "", KernelPCA(accuracy=0.01, landmarks=X[:9]).fit, X)
+    assert refused.option == "accuracy"
 
 
 def test_pca_is_scikit_learns(blobs):
@@ -172,8 +171,7 @@ def test_warnings_name_what_an_estimator_has(blobs, tmp_path):
     with _errors.renamed({"landmarks": "n_landmarks"}):
         assert _errors.spell_for_caller("give --landmarks 9") == "give n_landmarks=9"
     assert _errors.spell_for_caller("give --landmarks 9") == "give landmarks=9"
-    store = nystream.open(tmp_path / "rows.nys")
-    store.append(X)
+    store = stored(tmp_path / "rows.nys", X)
     with pytest.warns(nystream.NystreamWarning, match='scale="standard" gives'):
         store.fit("map", landmarks=9)
 
@@ -371,9 +369,8 @@ def test_wrong_parameters(blobs):
     with pytest.raises(nystream.UsageError, match="n_components=40 needs more land") as failure:
         KernelPCA(40, n_landmarks=30).fit(X)
     assert failure.value.option == "n_components"
-    with pytest.raises(nystream.BudgetError) as failure:
-        KernelPCA(n_landmarks=600, memory="25M").fit(X)
-    assert isinstance(failure.value, MemoryError) and failure.value.needed > 25 << 20
+    failure = refuses(nystream.BudgetError, "", KernelPCA(n_landmarks=600, memory="25M").fit, X)
+    assert isinstance(failure, MemoryError) and failure.needed > 25 << 20
 
 
 @slow

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import stored
 
 import nystream
 from genes import variable
@@ -20,8 +21,7 @@ def test_columns_are_given_as_an_array(store, rows):
     mask = np.isin(np.arange(6), columns)
     assert np.array_equal(store.fit("mask", features=mask, **COARSE).embedding[:],
                           result.embedding[:])
-    alone = nystream.open(store.path.parent / "alone.nys")
-    alone.append(rows[:, [1, 2, 4]])
+    alone = stored(store.path.parent / "alone.nys", rows[:, [1, 2, 4]])
     wanted = alone.fit("few", **COARSE).embedding[:]
     sign = np.sign((result.embedding[:] * wanted).sum(axis=0))
     assert np.allclose(result.embedding[:] * sign, wanted, atol=1e-4 * np.abs(wanted).max())
@@ -33,8 +33,7 @@ def test_columns_are_given_as_an_array(store, rows):
 def test_columns_are_given_by_their_names(tmp_path, rows):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(rows, columns=[f"gene {at}" for at in range(6)])
-    store = nystream.open(tmp_path / "named.nys")
-    store.append(frame)
+    store = stored(tmp_path / "named.nys", frame)
     wanted = store.fit("numbers", features=[1, 4], **COARSE).embedding[:]
     for number, names in enumerate((["gene 4", "gene 1"], ("gene 1", "gene 4"),
                                     frame.columns[[1, 4]], np.array(["gene 1", "gene 4"]))):

@@ -6,6 +6,7 @@ sklearn = pytest.importorskip("sklearn")
 import sklearn.neighbors  # noqa: E402
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel  # noqa: E402
 
+from conftest import stored  # noqa: E402
 import nystream  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -22,8 +23,7 @@ def rows(value, dtype, place=np.s_[77, 1], shift=0.0):
 @pytest.mark.parametrize("knn", ["exact", "tree", "sieve"])
 def test_neighbors_are_those_of_the_other_rows(tmp_path, value, knn):
     X, others = rows(value, np.float32)
-    store = nystream.open(tmp_path / "x.nys")
-    store.append(X)
+    store = stored(tmp_path / "x.nys", X)
     found = store.graph("near", neighbors=5, knn=knn).neighbors[:]
     right = sklearn.neighbors.NearestNeighbors(n_neighbors=5).fit(X[others].astype(float))
     right = others[right.kneighbors(return_distance=False)]
@@ -37,8 +37,7 @@ def test_kernels_tell_the_other_rows_apart(tmp_path, kernel, theirs, value, shif
     X, others = rows(value, np.float64, shift=shift)
     K = np.eye(300)
     K[np.ix_(others, others)] = theirs(X[others] - shift, gamma=0.1)
-    store = nystream.open(tmp_path / "x.nys")
-    store.append(X)
+    store = stored(tmp_path / "x.nys", X)
     for approx in ("exact", "projected"):
         fit = store.fit(approx, map="svd", kernel=kernel, gamma=0.1, approx=approx, components=3,
                         precision="f64", landmarks=None if approx == "exact" else 300)
@@ -49,8 +48,7 @@ def test_kernels_tell_the_other_rows_apart(tmp_path, kernel, theirs, value, shif
                                                ("f32", "exact")])
 def test_the_row_that_has_no_finite_place_is_named(tmp_path, precision, approx):
     X, _ = rows(0, np.float64)
-    store = nystream.open(tmp_path / "x.nys")
-    store.append(X)
+    store = stored(tmp_path / "x.nys", X)
     fit = store.fit("a", map="svd", kernel="polynomial", approx=approx, components=2,
                     precision=precision, landmarks=None if approx == "exact" else 20)
     new = np.tile(X, (10, 1))

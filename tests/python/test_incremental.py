@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 
 import checks  # noqa: E402
-from conftest import refuses  # noqa: E402
+from conftest import refuses, stored  # noqa: E402
 import nystream  # noqa: E402
 from nystream import incremental  # noqa: E402
 from nystream.estimators import KernelPCA  # noqa: E402
@@ -85,8 +85,7 @@ def test_fit_begins_anew_in_batches(X, tmp_path):
     landmarks = X[:50]
     ours = IncrementalKernelPCA(3, gamma=0.02, landmarks=landmarks, batch_size=200)
     whole = KernelPCA(3, gamma=0.02, landmarks=landmarks).fit(X)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X)
+    store = stored(tmp_path / "s.nys", X)
     np.save(tmp_path / "X.npy", X)
     for given in (X, X.tolist(), store, np.load(tmp_path / "X.npy", mmap_mode="r"),
                   scipy.sparse.csr_matrix(X)):
@@ -160,8 +159,7 @@ def test_rows_that_are_refused_change_nothing(X):
 @slow
 def test_batches_of_wide_sparse_rows_go_by_their_entries(tmp_path):
     X = scipy.sparse.random(900, 60_000, 2e-4, "csr", np.float32, random_state=0)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X)
+    store = stored(tmp_path / "s.nys", X)
     assert store.report.format == "sparse"
     for rows in X, store:  # 64 MB are 139 rows that are dense
         ours = IncrementalKernelPCA(n_landmarks=200, kernel="linear", random_state=0).fit(rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import cells_of, refuses
+from conftest import cells_of, refuses, stored
 
 import nystream
 
@@ -154,8 +154,7 @@ def test_clusters_are_those_of_a_result(tmp_path, function, key):
     more = {} if function == "pca" else {"n_landmarks": 100}
     getattr(nystream.tl, function)(adata, 4, **more)
     nystream.tl.clusters(adata, 3, use_rep=key, key_added="mine")
-    store = nystream.open(tmp_path / "x.nys")
-    store.append(adata)
+    store = stored(tmp_path / "x.nys", adata)
     result = store.fit("map", **how)
     result.evaluate(clusters=3)
     assert same_partition(adata.obs["mine"], result.clusters[:])

@@ -9,7 +9,7 @@ from sklearn.decomposition import KernelPCA as Dense  # noqa: E402
 from sklearn.gaussian_process.kernels import Matern, RationalQuadratic  # noqa: E402
 
 import nystream  # noqa: E402
-from conftest import same_up_to_signs  # noqa: E402
+from conftest import same_up_to_signs, stored  # noqa: E402
 from nystream.estimators import (DiffusionMap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 from nystream.incremental import IncrementalKernelPCA  # noqa: E402
@@ -98,16 +98,14 @@ def test_other_maps_take_them(rows):
 @each
 def test_models_and_updates_keep_the_shape(rows, tmp_path, kernel, shape, theirs):
     name = kernel.replace("_", "-")
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(rows[:300])
+    store = stored(tmp_path / "s.nys", rows[:300])
     options = {"kernel": name, "gamma": GAMMA, "map": "kpca", **shape}
     store.fit("a", select="uniform", landmarks=50, **options)
     store.append(rows[300:])
     updated = store.result("a").update()
     assert updated.report["n"] == 400
     landmarks = updated.landmark_points
-    once = nystream.open(tmp_path / "t.nys")
-    once.append(rows)
+    once = stored(tmp_path / "t.nys", rows)
     fitted = once.fit("a", landmarks_points=landmarks,
                       **options)
     assert np.allclose(updated.report["eigenvalues"], fitted.report["eigenvalues"], rtol=1e-5)

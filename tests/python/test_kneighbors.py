@@ -1,7 +1,7 @@
 """Neighbours of new rows by a graph: all of them, a share, in lots, and what cannot be."""
 import numpy as np
 import pytest
-from conftest import refuses
+from conftest import refuses, stored
 
 import nystream
 
@@ -35,8 +35,7 @@ def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(3000, 40)).astype(np.float32)
     new = rng.normal(size=(1000, 40)).astype(np.float32)
-    wide = nystream.open(tmp_path / "wide.nys")
-    wide.append(rows)
+    wide = stored(tmp_path / "wide.nys", rows)
     graph = wide.graph("near", neighbors=5)
     far, near = graph.kneighbors(new)
     wanted = np.sqrt(((new[:, None].astype(float) - rows[None]) ** 2).sum(axis=2))
@@ -55,8 +54,7 @@ def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
 @pytest.mark.parametrize("columns", [3, 8])
 def test_many_new_rows_go_in_lots(tmp_path, columns):
     rng = np.random.default_rng(4)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(rng.normal(size=(700, columns)))
+    store = stored(tmp_path / "s.nys", rng.normal(size=(700, columns)))
     graph = store.graph("near", neighbors=3)
     new = rng.normal(size=(17_000, columns))
     for recall in (1, 0.9):
@@ -86,8 +84,7 @@ def test_rows_of_thin_cells_have_whole_lists(tmp_path):
     centers = 40 * rng.normal(size=(50, 16))
     rows, new = (centers[np.arange(count) % 50] + rng.normal(size=(count, 16))
                  for count in (20_000, 3_000))
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(rows)
+    store = stored(tmp_path / "s.nys", rows)
     graph = store.graph("near", neighbors=200, knn="sieve", recall=0.8)
     lists = graph.neighbors[:]
     assert lists.max() < 20_000 and np.isfinite(graph.distances[:]).all()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import need_hdf5_reader, refuses
+from conftest import need_hdf5_reader, refuses, stored
 
 import nystream
 from nystream import _batch
@@ -202,8 +202,7 @@ def test_classes_are_counted_up_to_a_limit(tmp_path):
         labels = np.arange(9000.0) % classes
         labels[::1000] = np.nan
         labels[labels == 0] = -0.0
-        store = nystream.open(tmp_path / f"{classes}.nys")
-        store.append(np.zeros((9000, 1)), labels=labels)
+        store = stored(tmp_path / f"{classes}.nys", np.zeros((9000, 1)), labels=labels)
         assert store.report.classes == (4096 if classes == 4096 else None)
         store.append(np.zeros((1, 1)), labels=[0.0])
         assert store.report.classes == (4096 if classes == 4096 else None)
@@ -218,13 +217,11 @@ def test_labels_in_a_file_of_their_own(tmp_path, monkeypatch):
     for number, (given, labels) in enumerate((
             ("beats.npy", "kinds.npy"), (Path("beats.npy"), Path("kinds.npy")),
             (["beats.npy"], str(tmp_path / "kinds.npy")), ("beats.npy", kinds))):
-        store = nystream.open(f"{number}.nys")
-        store.append(given, labels=labels)
+        store = stored(f"{number}.nys", given, labels=labels)
         assert np.array_equal(store.labels[:], kinds) and np.array_equal(store[:], X)
     store.append("beats.npy", labels=kinds[::-1])
     assert np.array_equal(store.labels[6:], kinds[::-1])
-    words = nystream.open("words.nys")
-    words.append("beats.npy", labels="words.txt")
+    words = stored("words.nys", "beats.npy", labels="words.txt")
     assert kept(words) == list("abcabc")
 
 
@@ -234,9 +231,8 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
     Path("table.csv").write_text("a,b,kind\n1,2,elm\n3,4,oak\n")
     Path("table.svm").write_text("1 1:2 2:3\n0 2:5\n")
     for file in "beats.npy", "table.svm":
-        with pytest.raises(nystream.UsageError) as told:
-            empty.append(file, labels="kind")
-        assert told.value.option == "labels"
+        told = refuses(nystream.UsageError, "", empty.append, file, labels="kind")
+        assert told.option == "labels"
     assert not empty.path.exists()
     empty.append("table.csv", labels="kind")
     assert kept(empty) == ["elm", "oak"] and empty.shape == (2, 2)
@@ -258,9 +254,8 @@ def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
     def append(labels):
         empty.append(*([iter([(X, labels)])] if kind == "pairs" else [X, labels]))
 
-    with pytest.raises(nystream.UsageError, match=rf"give labels.loc\[{whose}\], or") as told:
-        append(series[::-1])
-    assert told.value.option == "labels" and not empty.path.exists()
+    told = refuses(nystream.UsageError, rf"give labels.loc\[{whose}\], or", append, series[::-1])
+    assert told.option == "labels" and not empty.path.exists()
     append(series[::-1].loc[names])
     append(series[::-1].to_numpy())
     append(pandas.Series(WORDS))  # its index is that of no rows

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import stored
 
 import nystream
-
 
 
 def test_rows_of_the_fit_come_where_they_are(store, rows):
@@ -24,8 +24,7 @@ def test_rows_of_the_fit_come_where_they_are(store, rows):
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
 def test_types_of_store_and_rows(tmp_path, dtype):
     X = np.random.default_rng(2).integers(0, 90, (400, 5))
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X.astype(dtype))
+    store = stored(tmp_path / "s.nys", X.astype(dtype))
     result = store.fit("m", landmarks=30)
     model = result.model()
     assert np.array_equal(model.transform(X.astype(dtype)), result.embedding[:])
@@ -38,8 +37,7 @@ def test_types_of_store_and_rows(tmp_path, dtype):
 
 def test_sparse_stores(tmp_path):
     X = scipy.sparse.random(300, 40, 0.1, "csr", random_state=1)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X)
+    store = stored(tmp_path / "s.nys", X)
     result = store.fit("m", landmarks=30)
     assert np.array_equal(result.model().transform(X), result.embedding[:])
     assert np.abs(result.model().transform(X.toarray()) - result.embedding[:]).max() < 1e-6

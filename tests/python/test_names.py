@@ -8,7 +8,7 @@ import arrow_made
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import need_hdf5_reader, refuses
+from conftest import need_hdf5_reader, refuses, stored
 
 import nystream
 from nystream import _columns
@@ -71,8 +71,7 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
     whole.write_h5ad(tmp_path / "x.h5ad")
     for name, rows in ("memory", whole), ("file", tmp_path / "x.h5ad"), \
             ("backed", anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")):
-        store = nystream.open(tmp_path / f"{name}.nys")
-        store.append(rows)
+        store = stored(tmp_path / f"{name}.nys", rows)
         assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
 
 
@@ -99,8 +98,7 @@ def fitted(tmp_path):
     pandas = pytest.importorskip("pandas")
     values = np.random.default_rng(3).normal(size=(300, 4)) * [1, 2, 3, 4]
     frame = pandas.DataFrame(values.astype("float32"), columns=list("abcd"))
-    store = nystream.open(tmp_path / "fitted.nys")
-    store.append(frame)
+    store = stored(tmp_path / "fitted.nys", frame)
     result = store.fit("map", landmarks=60)
     result.evaluate(clusters=3, measures="clusters")
     return frame, store, result, result.embedding[:]
@@ -295,8 +293,7 @@ def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     counts = sparse.csr_matrix(np.array([[2, 0, 1], [0, 5, 0], [1, 1, 7]] * 20))
     terms = np.array(["oak", "elm", "ash"], dtype=object)
-    store = nystream.open(tmp_path / "docs.nys")
-    store.append(counts, column_names=terms, layout="sparse")
+    store = stored(tmp_path / "docs.nys", counts, column_names=terms, layout="sparse")
     assert list(store.column_names) == ["oak", "elm", "ash"]
     topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
     new = sparse.csr_matrix(np.array([[9, 4, 6, 0], [0, 0, 0, 3]]))  # pine ash oak elm
@@ -360,8 +357,7 @@ def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
         pieces = ((piece, ["a"] * len(piece)) for piece in pieces)
     elif kind == "Dask":
         pieces = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
-    store = nystream.open(tmp_path / "pieces.nys")
-    store.append(iter(pieces) if kind == "frames" else pieces)
+    store = stored(tmp_path / "pieces.nys", iter(pieces) if kind == "frames" else pieces)
     assert list(store.column_names) == ["x", "y", "z"] and np.allclose(store[:], rows)
     assert list(store.row_names[:]) == list(frame.index)
     store.append(frame[["y", "z", "x"]])
@@ -370,14 +366,12 @@ def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
 
 def test_names_of_a_table_of_arrow(tmp_path):
     X = np.arange(15.0).reshape(5, 3)
-    store = nystream.open(tmp_path / "arrow.nys")
-    store.append(ArrowTable(arrow_columns(X, "xyz"), 5))
+    store = stored(tmp_path / "arrow.nys", ArrowTable(arrow_columns(X, "xyz"), 5))
     assert list(store.column_names) == ["x", "y", "z"]
     store.append(ArrowTable(arrow_columns(X[:, ::-1], "zyx"), 5))
     assert np.array_equal(store[5:], X)
     lists = ArrowTable({"vector": arrow_made.lists("vector", X)}, 5)
-    store = nystream.open(tmp_path / "lists.nys")
-    store.append(lists)
+    store = stored(tmp_path / "lists.nys", lists)
     assert np.array_equal(store[:], X) and not store.report.column_names
 
 
@@ -385,6 +379,5 @@ def test_the_raw_of_an_anndata(tmp_path):
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(np.arange(12, dtype="f4").reshape(4, 3))
     cells.raw = cells
-    store = nystream.open(tmp_path / "raw.nys")
-    store.append(cells[:, :2].copy().raw)
+    store = stored(tmp_path / "raw.nys", cells[:, :2].copy().raw)
     assert np.array_equal(store[:], cells.X) and list(store.column_names) == list(cells.var_names)

@@ -50,11 +50,10 @@ def test_a_fit_that_was_stopped_goes_on_with_its_seed(tmp_path):
 def test_a_seed_that_is_given_is_kept_to(tmp_path, rows):
     ours = KernelPCA(n_landmarks=40, store=tmp_path / "s.nys").fit(rows)
     ours.set_params(random_state=ours.seed_ + 1)
-    with pytest.raises(nystream.UsageError, match="exists with other options") as refused:
-        ours.fit(rows)
-    assert "restart" not in str(refused.value)
+    refused = refuses(nystream.UsageError, "exists with other options", ours.fit, rows)
+    assert "restart" not in str(refused)
     advice = "give another name=, or remove this one: nystream.open(STORE).remove('KernelPCA')"
-    assert str(refused.value).endswith(advice)
+    assert str(refused).endswith(advice)
     nystream.open(tmp_path / "s.nys").remove("KernelPCA")
     assert ours.fit(rows).seed_ == ours.random_state
 
@@ -195,7 +194,6 @@ def said_in_child(call):
 def test_an_error_in_a_forked_process_has_its_words(result, rows, call):
     sums = nystream.Sums(rows[:20], gamma=0.1, components=2).add(rows)
     model = result.model()
-    with pytest.raises(nystream.NystreamError) as expected:
-        call(model, sums)
+    expected = refuses(nystream.NystreamError, "", call, model, sums)
     said = said_in_child(lambda: call(model, sums))
-    assert said == f"{type(expected.value).__name__}: {expected.value}"
+    assert said == f"{type(expected).__name__}: {expected}"

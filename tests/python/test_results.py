@@ -3,15 +3,14 @@ import re
 
 import numpy as np
 import pytest
+from conftest import stored
 
 import nystream
 
 
-
 def test_a_row_without_a_cluster_is_of_cluster_minus_one(tmp_path, rows):
     far = np.full((2, 6), 1e3) * [[1], [-1]]  # no landmark reaches them
-    store = nystream.open(tmp_path / "far.nys")
-    store.append(np.vstack([rows, far]))
+    store = stored(tmp_path / "far.nys", np.vstack([rows, far]))
     with pytest.warns(nystream.NystreamWarning, match="no landmark reaches"):
         result = store.fit("map", map="laplacian", gamma=0.1, landmarks=100, select="uniform",
                            components=2, row_normalize=True)
@@ -45,8 +44,7 @@ def test_a_map_of_a_part_of_the_rows_shows_those(tmp_path):
     random = np.random.default_rng(2)
     rows = random.normal(size=(200, 3))
     rows[150:] += 1000  # another component, which has no place in the map
-    store = nystream.open(tmp_path / "two.nys")
-    store.append(rows)
+    store = stored(tmp_path / "two.nys", rows)
     with pytest.warns(nystream.NystreamWarning, match="component"):
         result = store.fit("map", map="isomap", neighbors=8, approx="exact", components=2)
     assert ": 150 × 2" in repr(result) and len(result.embedding) == 150

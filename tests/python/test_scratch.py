@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from conftest import refuses
+from conftest import refuses, stored
 
 import nystream
 from nystream import PCA, DiffusionMap, Isomap, KernelPCA, Nystroem, TruncatedSVD
@@ -166,8 +166,7 @@ def test_rows_are_prepared_where_they_are(form, rows, borrowed, tmp_path):
     fit = {"landmarks": 20, "components": 3, "seed": 1}
     found = nystream.embed(X, **how, **fit)
     assert len(borrowed) == 1
-    store = nystream.open(tmp_path / "kept.nys")
-    store.append(X, **how)
+    store = stored(tmp_path / "kept.nys", X, **how)
     assert np.array_equal(found, store.fit("a", **fit).embedding[:])
 
 

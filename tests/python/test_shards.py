@@ -4,9 +4,9 @@ import multiprocessing
 import numpy as np
 import pytest
 import scipy.sparse
+from conftest import stored
 
 import nystream
-
 
 
 @pytest.fixture()
@@ -48,8 +48,7 @@ def test_sparse_rows_are_those_of_all_shards(tmp_path):
 
 
 def test_results_of_all_shards_are_one(tmp_path, rows):
-    whole = nystream.open(tmp_path / "one")
-    whole.append(rows)
+    whole = stored(tmp_path / "one", rows)
     model = whole.fit("fit", landmarks=20, gamma=1e-4, components=3).model()
     wanted = whole.fit("map", model=model).embedding[:]
     store = in_shards(tmp_path / "big", rows)
@@ -99,15 +98,13 @@ def test_names_of_rows_are_those_of_all_shards(tmp_path):
         nystream.open(store.path / f"shard-{number:05d}").fit("map", model=model)
     assert list(store.result("map").row_names[25:65]) == names[25:65]
     with pytest.raises(nystream.DataError, match="names of rows"):
-        other = nystream.open(tmp_path / "other")
-        other.append(frame, shard="0/2")
+        other = stored(tmp_path / "other", frame, shard="0/2")
         other.append(pandas.DataFrame(frame.to_numpy(), columns=list("abc")), shard="1/2")
 
 
 def test_graphs_are_those_of_one_store(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    one = nystream.open(tmp_path / "one")
-    one.append(rows)
+    one = stored(tmp_path / "one", rows)
     for of in (store, one):
         of.graph("near", neighbors=7, connect=True)
         of.fit("map", map="isomap", graph="near", landmarks=40, components=2)
@@ -132,8 +129,7 @@ def test_what_cannot_be_is_refused(tmp_path, rows):
 
 def test_a_fit_of_all_shards_is_that_of_one_store(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    one = nystream.open(tmp_path / "one")
-    one.append(rows)
+    one = stored(tmp_path / "one", rows)
     options = {"map": "svd", "landmarks": 30, "components": 3, "seed": 2}
     ours, theirs = store.fit("map", **options), one.fit("map", **options)
     assert ours.report["n"] == len(rows) and ours.report["sharded"]["shards"] == 3
@@ -143,8 +139,7 @@ def test_a_fit_of_all_shards_is_that_of_one_store(tmp_path, rows):
 
 def test_rows_that_come_later_are_placed_by_the_model_of_all_shards(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    one = nystream.open(tmp_path / "one")
-    one.append(rows)
+    one = stored(tmp_path / "one", rows)
     results = [each.fit("map", landmarks=30, components=3) for each in (store, one)]
     for each in (store, one):
         each.append(rows[::-1][:900])

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import refuses
 
 import nystream
-
 
 
 def said_of(call):
@@ -44,9 +44,7 @@ def test_same_names_twice(tmp_path):
 def test_missing_file(tmp_path, result, suffix, read):
     """A file that is not there is one error in all calls."""
     path = tmp_path / f"leters{suffix}"
-    with pytest.raises(FileNotFoundError) as caught:
-        read(result, path)
-    error = caught.value
+    error = refuses(FileNotFoundError, "", read, result, path)
     assert type(error) is nystream.MissingFileError and isinstance(error, nystream.FileError)
     assert str(error) == f"cannot open {path}: No such file or directory"
     assert (error.file, error.errno, error.status) == (str(path), errno.ENOENT, 4)
@@ -80,17 +78,13 @@ def test_option_of_another_name(store, rows, tmp_path, name, files):
     np.savetxt(tmp_path / "rows.csv", rows)
     X = tmp_path / "rows.csv" if files else rows
     for value in (np.zeros(2000), "class", 3):
-        with pytest.raises(nystream.UsageError) as caught:
-            store.append(X, **{name: value})
-        assert caught.value.option == name
+        assert refuses(nystream.UsageError, "", store.append, X, **{name: value}).option == name
 
 
 def test_mode_of_an_update(result):
     """The error of a mode names the parameter that update() has."""
     for mode in ("ful", "partial", 3):
-        with pytest.raises(nystream.UsageError) as caught:
-            result.update(mode)
-        assert caught.value.option == "mode"
+        assert refuses(nystream.UsageError, "", result.update, mode).option == "mode"
 
 
 # ---- rows of another shape ----------------------------------------------------------------------
@@ -100,9 +94,8 @@ def test_rows_of_another_width(result):
     """The error tells how many columns the rows have, and how many the model was fitted on."""
     wide, one = np.zeros((5, 179)), np.zeros((5, 1))
     for place in (result.transform, result.model().transform):
-        with pytest.raises(nystream.DataError) as caught:
-            place(wide)
-        assert str(caught.value) == "X has 179 columns of points, but the model was fitted on 6"
+        caught = refuses(nystream.DataError, "", place, wide)
+        assert str(caught) == "X has 179 columns of points, but the model was fitted on 6"
         with pytest.raises(nystream.DataError):
             place(one)
 
@@ -119,9 +112,8 @@ def test_file_of_another_dimension(tmp_path, result, read, shape):
     np.save(tmp_path / "values.npy", np.ones(shape))
     np.savez(tmp_path / "values.npz", np.ones(shape))
     for path in (tmp_path / "values.npy", tmp_path / "values.npz"):
-        with pytest.raises(nystream.DataError) as caught:
-            read(result, path)
-        assert str(caught.value).startswith(f"{path} has an array of shape {shape}")
+        caught = refuses(nystream.DataError, "", read, result, path)
+        assert str(caught).startswith(f"{path} has an array of shape {shape}")
 
 
 # ---- reports ------------------------------------------------------------------------------------

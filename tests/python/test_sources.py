@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import cells_of, grid, need_hdf5_reader, read_back, refuses
+from conftest import cells_of, grid, need_hdf5_reader, read_back, refuses, stored
 
 import nystream
 from nystream import _batch, _data
@@ -216,8 +216,7 @@ def test_arrays_of_dask(tmp_path):
     some = made[made[:, 0] < 50]
     assert np.isnan(some.shape[0])  # Dask does not know how many
     assert np.array_equal(read_back(tmp_path, some), X[X[:, 0] < 50])
-    store = nystream.open(tmp_path / "labels.nys")
-    store.append(made, labels=dask.from_array(labels, chunks=10))
+    store = stored(tmp_path / "labels.nys", made, labels=dask.from_array(labels, chunks=10))
     assert np.array_equal(store.labels[:], labels)
     refuses(ValueError, "Expected 2D array, got 1D", read_back, tmp_path, made[:, 0])
 
@@ -289,8 +288,7 @@ def test_loaders_of_torch(tmp_path):
     X, labels = torch.from_numpy(grid("float32")), torch.arange(500)
     assert np.array_equal(read_back(tmp_path, DataLoader(X, batch_size=64)), X)
     assert np.array_equal(read_back(tmp_path, DataLoader(TensorDataset(X), batch_size=64)), X)
-    store = nystream.open(tmp_path / "labels.nys")
-    store.append(DataLoader(TensorDataset(X, labels), batch_size=64))
+    store = stored(tmp_path / "labels.nys", DataLoader(TensorDataset(X, labels), batch_size=64))
     assert np.array_equal(store[:], X) and np.array_equal(store.labels[:], labels)
 
 

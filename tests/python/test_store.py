@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import refuses
+from conftest import refuses, stored
 
 import nystream
 from nystream import _view
@@ -24,8 +24,7 @@ def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
     random = np.random.default_rng(5)
     X = random.normal(size=(1500, 4)) + 3 * random.integers(0, 3, 1500)[:, None]
     X[:9] = X[0]  # equal rows
-    store = nystream.open(tmp_path / "blobs.nys")
-    store.append(X)
+    store = stored(tmp_path / "blobs.nys", X)
     result = store.fit("axes", map="pca", components=3)
     figures = result.evaluate(clusters=clusters)
     Y, found = result.embedding[:].astype(float), result.clusters[:]
@@ -226,8 +225,7 @@ def test_a_map_of_a_graph_places_rows(store, rows, map):
 
 def test_embed_in_one_call(rows, tmp_path):
     places = nystream.embed(rows, components=3, landmarks=50, tmpdir=tmp_path)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(rows)
+    store = stored(tmp_path / "s.nys", rows)
     assert np.array_equal(places, store.fit("m", components=3, landmarks=50).embedding[:])
     assert os.listdir(tmp_path) == ["s.nys"]
     refuses(nystream.UsageError, "", nystream.embed, rows, kernel="none of them", tmpdir=tmp_path)
@@ -477,7 +475,6 @@ def test_a_store_that_is_not_there_yet_is_empty(tmp_path):
 
 @slow
 def test_an_append_that_expects_rows_adds_them_once(tmp_path):
-    store = nystream.open(tmp_path / "new.nys")
-    store.append(np.eye(4), expect_rows=0)
+    store = stored(tmp_path / "new.nys", np.eye(4), expect_rows=0)
     refuses(nystream.UsageError, "4 rows", store.append, np.eye(4), expect_rows=0)
     assert len(store) == 4

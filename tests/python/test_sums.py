@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
-from conftest import refuses
+from conftest import refuses, stored
 
 import nystream
 from nystream import Sums, sums as sums_module
@@ -113,8 +113,7 @@ def test_rows_are_converted_to_the_type_of_the_landmarks(rows, landmarks):
 
 def test_sparse_rows(tmp_path):
     X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
-    store = nystream.open(tmp_path / "s.nys")
-    store.append(X)
+    store = stored(tmp_path / "s.nys", X)
     options = {"kernel": "cosine", "components": 3}
     distinct = X[np.unique(X[:50].toarray(), axis=0, return_index=True)[1]]
     result = store.fit("m", landmarks_points=distinct, **options)
@@ -144,8 +143,7 @@ def test_rows_of_each_type(tmp_path, rows, dtype):
     X = np.abs(40 * rows).astype(dtype)
     landmarks = np.unique(X[::50], axis=0)
     options = {"gamma": 2e-4, "components": 3}
-    store = nystream.open(tmp_path / "typed.nys")
-    store.append(X)
+    store = stored(tmp_path / "typed.nys", X)
     result = store.fit("one", landmarks_points=landmarks, **options)
     sums = Sums(landmarks, **options).add(X[:1]).add(X[1:700]).add(X[700:])
     assert sums.report.dtype == result.store.report.dtype
@@ -398,8 +396,7 @@ def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, l
     sums = Sums(X[:20], gamma=0.1, components=3).add(X)
     assert sums.solve().transform(X).shape == (300, 3)
     assert nystream.embed(X, landmarks=20).shape == (300, 2)
-    store = nystream.open(tmp_path / "own.nys")
-    store.append(X)
+    store = stored(tmp_path / "own.nys", X)
     assert store.fit("map", landmarks=20).embedding.shape == (300, 2)
     assert store.graph("near", neighbors=3).neighbors.shape == (300, 3)
     with pytest.raises(nystream.UsageError):
@@ -456,8 +453,7 @@ def test_results_of_stores_with_other_orders_are_added(rows, tmp_path):
     options = {"map": "pca", "approx": "exact", "components": 3}
     paths = [tmp_path / "a.nys", tmp_path / "b.nys"]
     for path, part in zip(paths, (frame[:900], frame.loc[900:, list("fbdace")])):
-        store = nystream.open(path)
-        store.append(part)
+        store = stored(path, part)
         store.fit("sum", until="sums", **options)
     made = Sums().add_result(paths[0], "sum").add_result(paths[1], "sum").solve()
     want = Sums(**options).add(frame).solve()
