@@ -14,7 +14,6 @@
 #ifndef NY_TESTS_DISK_RECORD_H
 #define NY_TESTS_DISK_RECORD_H
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,6 +25,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "fault/next.h"
 
 enum { EVENTS_MAX = 1 << 16, FILES_MAX = 16, PATH_BYTES = 256, SECTOR = 512, PAGE = 4096 };
 #define DATA_MAX ((size_t)1 << 30) /* of address space */
@@ -177,11 +178,6 @@ static void record_sync(int fd)
         add_event((struct event){.kind = SYNC_ENTRIES, .folder = info.st_ino}, NULL, 0);
     pthread_mutex_unlock(&record_lock);
 }
-
-/* The function that this program hides. */
-#define NEXT(name)                                                                                 \
-    static __typeof__(&name) next;                                                                 \
-    if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
 
 #pragma GCC visibility push(default) /* LMDB finds these too */
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at)

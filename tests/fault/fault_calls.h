@@ -9,7 +9,6 @@
 #ifndef NY_TESTS_FAULT_CALLS_H
 #define NY_TESTS_FAULT_CALLS_H
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -21,6 +20,8 @@
 #include <unistd.h>
 
 #include <jansson.h>
+
+#include "fault/next.h"
 
 /* INTERRUPTED: a read or write that a signal cut off before it did anything; SHORT: one that did
  * half of it. */
@@ -158,12 +159,6 @@ int posix_memalign(void **at, size_t alignment, size_t bytes)
 }
 #endif
 
-/* The function that this program hides. */
-static void *real(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
-
 /* Sets errno when a call that moves *bytes fails; else *bytes may be fewer. */
 static bool moving_fails(enum kind kind, const void *caller, size_t *bytes)
 {
@@ -179,50 +174,39 @@ static bool moving_fails(enum kind kind, const void *caller, size_t *bytes)
 
 ssize_t read(int fd, void *data, size_t bytes)
 {
-    static __typeof__(&read) next;
-
-    if (!next) *(void **)&next = real("read");
+    NEXT(read);
     return moving_fails(READING, CALLER, &bytes) ? -1 : next(fd, data, bytes);
 }
 
 ssize_t pread(int fd, void *data, size_t bytes, off_t at)
 {
-    static __typeof__(&pread) next;
-
-    if (!next) *(void **)&next = real("pread");
+    NEXT(pread);
     return moving_fails(READING, CALLER, &bytes) ? -1 : next(fd, data, bytes, at);
 }
 
 ssize_t write(int fd, const void *data, size_t bytes)
 {
-    static __typeof__(&write) next;
-
-    if (!next) *(void **)&next = real("write");
+    NEXT(write);
     return moving_fails(WRITING, CALLER, &bytes) ? -1 : next(fd, data, bytes);
 }
 
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
-    static __typeof__(&pwrite) next;
-
-    if (!next) *(void **)&next = real("pwrite");
+    NEXT(pwrite);
     return moving_fails(WRITING, CALLER, &bytes) ? -1 : next(fd, data, bytes, at);
 }
 
 ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
-    static __typeof__(&writev) next;
+    NEXT(writev);
     size_t whole = (size_t)count;
 
-    if (!next) *(void **)&next = real("writev");
     return moving_fails(WRITING, CALLER, &whole) ? -1 : next(fd, pieces, (int)whole);
 }
 
 int fsync(int fd)
 {
-    static __typeof__(&fsync) next;
-
-    if (!next) *(void **)&next = real("fsync");
+    NEXT(fsync);
     if (!fails(SYNCING, CALLER)) return next(fd);
     errno = EIO;
     return -1;
@@ -230,9 +214,7 @@ int fsync(int fd)
 
 int fdatasync(int fd)
 {
-    static __typeof__(&fdatasync) next;
-
-    if (!next) *(void **)&next = real("fdatasync");
+    NEXT(fdatasync);
     if (!fails(SYNCING, CALLER)) return next(fd);
     errno = EIO;
     return -1;
@@ -240,9 +222,7 @@ int fdatasync(int fd)
 
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
-    static __typeof__(&mmap) next;
-
-    if (!next) *(void **)&next = real("mmap");
+    NEXT(mmap);
     if (!fails(MAPPING, CALLER)) return next(at, bytes, protection, flags, fd, offset);
     errno = ENOMEM;
     return MAP_FAILED;
@@ -250,10 +230,9 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
 
 json_t *json_loadb(const char *text, size_t bytes, size_t flags, json_error_t *error)
 {
-    static __typeof__(&json_loadb) next;
+    NEXT(json_loadb);
     json_t *json;
 
-    if (!next) *(void **)&next = real("json_loadb");
     reading_json = true;
     json = next(text, bytes, flags, error);
     reading_json = false;

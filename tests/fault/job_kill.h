@@ -6,7 +6,6 @@
 #ifndef NY_TESTS_JOB_KILL_H
 #define NY_TESTS_JOB_KILL_H
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/uio.h>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/random.h"
+#include "fault/next.h"
 #include "store/store.h"
 #include "support/files.h"
 #include "support/options.h"
@@ -52,47 +52,37 @@ static void count_write(void)
 #pragma GCC visibility push(default) /* LMDB finds these too */
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
-    static __typeof__(&pwrite) real;
-
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "pwrite");
+    NEXT(pwrite);
     count_write();
-    return real(fd, data, bytes, at);
+    return next(fd, data, bytes, at);
 }
 
 ssize_t write(int fd, const void *data, size_t bytes)
 {
-    static __typeof__(&write) real;
-
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "write");
+    NEXT(write);
     count_write();
-    return real(fd, data, bytes);
+    return next(fd, data, bytes);
 }
 
 ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
-    static __typeof__(&writev) real;
-
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "writev");
+    NEXT(writev);
     count_write();
-    return real(fd, pieces, count);
+    return next(fd, pieces, count);
 }
 
 int fdatasync(int fd)
 {
-    static __typeof__(&fdatasync) real;
-
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "fdatasync");
+    NEXT(fdatasync);
     count_write();
-    return real(fd);
+    return next(fd);
 }
 
 int fsync(int fd)
 {
-    static __typeof__(&fsync) real;
-
-    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "fsync");
+    NEXT(fsync);
     count_write();
-    return real(fd);
+    return next(fd);
 }
 
 #pragma GCC visibility pop
@@ -140,8 +130,8 @@ static uint64_t draw(uint64_t below)
 /* The stage that the record says; "start" before there is one. */
 static void count_kill(const struct run *run, const char *path, const char *name)
 {
-    struct ny_report *report = NULL;
-    struct ny_context *ctx;
+    OWNED(ny_report) *report = NULL;
+    OWNED(ny_context) *ctx = NULL;
     const char *stage = run->stage ? run->stage : "start";
 
     kills_made++;
@@ -155,31 +145,27 @@ static void count_kill(const struct run *run, const char *path, const char *name
         by_stage[i].kills++;
         break;
     }
-    ny_report_free(report);
-    ny_context_free(ctx);
 }
 
-/* True: it was killed; false: it ended, well. Every other kill is at a write, the others at any
- * moment of the run's seconds: more of them with each try, as the machine may be slow now. */
-static bool kill_once(const struct run *run, const char *path, const char *name, double seconds,
-                      int tries)
+/* Starts the call in a process of its own, which kills itself at this write; -1: at none. */
+static pid_t start_alone(const struct run *run, const char *path, const char *name, bool broken,
+                         int write)
 {
-    bool at_write = draw(2) == 0;
-    int write = (int)draw(run->writes ? (uint64_t)run->writes : WRITES_MAX), status;
-    useconds_t moment_us = (useconds_t)((double)draw(1000) * seconds * 1e3 * (1 + tries / 8.0));
     pid_t child;
 
     fflush(NULL);
     child = fork();
     assert_true(child >= 0);
-    if (child == 0) {
-        if (at_write) atomic_store(&writes_left, write);
-        _exit(run_alone(run, path, name, true));
-    }
-    if (!at_write) {
-        usleep(moment_us);
-        kill(child, SIGKILL);
-    }
+    if (child > 0) return child;
+    atomic_store(&writes_left, write);
+    _exit(run_alone(run, path, name, broken));
+}
+
+/* True: it was killed; false: it ended, well. */
+static bool was_killed(pid_t child, const struct run *run, const char *path, const char *name)
+{
+    int status;
+
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFSIGNALED(status)) {
         assert_int_equal(WTERMSIG(status), SIGKILL);
@@ -190,16 +176,30 @@ static bool kill_once(const struct run *run, const char *path, const char *name,
     return false;
 }
 
+/* Every other kill is at a write, the others at any moment of the run's seconds: more of them with
+ * each try, as the machine may be slow now. */
+static bool kill_once(const struct run *run, const char *path, const char *name, double seconds,
+                      int tries)
+{
+    bool at_write = draw(2) == 0;
+    int write = (int)draw(run->writes ? (uint64_t)run->writes : WRITES_MAX);
+    useconds_t moment_us = (useconds_t)((double)draw(1000) * seconds * 1e3 * (1 + tries / 8.0));
+    pid_t child = start_alone(run, path, name, true, at_write ? write : -1);
+
+    if (!at_write) {
+        usleep(moment_us);
+        kill(child, SIGKILL);
+    }
+    return was_killed(child, run, path, name);
+}
+
 /* Seconds of the unbroken run. */
 static double run_whole(const struct run *run, const char *path, const char *name)
 {
     double start_s = ny_now();
-    pid_t child;
+    pid_t child = start_alone(run, path, name, false, -1);
     int status;
 
-    fflush(NULL);
-    child = fork();
-    if (child == 0) _exit(run_alone(run, path, name, false));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     return ny_now() - start_s;

@@ -16,28 +16,25 @@ static double length; /* of the path */
 #define ISOMAP SET("map", "isomap", "graph", "near", "landmarks", "40")
 #define GRAPH "neighbors", "3", "max-distance", "9", "connect", "yes"
 
-static int graph_with(struct ny_context *ctx, const char *name, const char *const *set)
+static int graph_with(struct ny_context *ctx, const char *where, const char *name,
+                      const char *const *set)
 {
     OWNED(ny_options) *options = NULL;
     int err = options_with(&options, ctx, set);
 
-    if (err == NY_OK) err = ny_graph(ctx, store, name, options, NULL);
+    if (err == NY_OK) err = ny_graph(ctx, where, name, options, NULL);
     return err;
 }
 
 static int graph_new(struct ny_context *ctx)
 {
-    return graph_with(ctx, "new", at_work->set);
+    return graph_with(ctx, store, "new", at_work->set);
 }
 
 /* A graph of the edges in a file, which begins a store of its own. */
 static int graph_given(struct ny_context *ctx)
 {
-    OWNED(ny_options) *options = NULL;
-    int err = options_with(&options, ctx, SET("edges", edges));
-
-    if (err == NY_OK) err = ny_graph(ctx, fresh, "new", options, NULL);
-    return err;
+    return graph_with(ctx, fresh, "new", SET("edges", edges));
 }
 
 static int graph_to_file(struct ny_context *ctx)
@@ -137,9 +134,9 @@ static int neighbors_of_many(struct ny_context *ctx)
 static int prepare(struct ny_context *ctx)
 {
     static const struct work placing = {.input = more};
-    int err = graph_with(ctx, "near", SET(GRAPH));
+    int err = graph_with(ctx, store, "near", SET(GRAPH));
 
-    if (err == NY_OK) err = graph_with(ctx, "angles", SET("metric", "cosine"));
+    if (err == NY_OK) err = graph_with(ctx, store, "angles", SET("metric", "cosine"));
 
     snprintf(edges, sizeof(edges), "%s/edges.npz", directory);
     snprintf(written, sizeof(written), "%s/written.npz", directory);

@@ -1,6 +1,6 @@
 /*
- * Fits killed over every stage, selections and transforms killed, and readers of the store. The same
- * call goes on where the last one was; what it leaves has the same bytes as an unbroken run.
+ * Fits killed over every stage, selections and transforms killed, and readers of the store. The
+ * same call goes on where the last one was; what it leaves has the same bytes as an unbroken run.
  */
 #include <jansson.h>
 
@@ -52,10 +52,9 @@ static void same_results(const char *one, const char *other)
 
 static void kill_fits(const struct run *run)
 {
-    double seconds;
+    double seconds = run_whole(run, store, "whole");
     int kills = 0;
 
-    seconds = run_whole(run, store, "whole");
     for (int attempt = 0; kills < kills_wanted; attempt++) {
         int tries = 0;
         char name[32];
@@ -130,7 +129,7 @@ static int call_verify(struct ny_context *ctx, const struct run *run, const char
     return err;
 }
 
-/* A file is there when it is complete, and not before; a killed reader leaves the store as it is. */
+/* A file is there when it is complete, not before; a killed reader leaves the store as it is. */
 static void kill_readers(const struct run *run)
 {
     char whole[200], broken[200], distances[200], broken_distances[200];
@@ -180,8 +179,8 @@ TEST(readers_leave_all_as_it_is)
     const struct run graph = {
         .call = call_graph, .name = "graph", .options = "neighbors=2 knn=sieve"};
     char table[200], few[200];
-    const struct run transform = {.call = call_transform, .name = "transform",
-                                  .stage = "transform", .file = {table}};
+    const struct run transform = {
+        .call = call_transform, .name = "transform", .stage = "transform", .file = {table}};
     const struct run neighbors = {.call = call_neighbors,
                                   .name = "neighbors of new rows",
                                   .stage = "transform",
@@ -249,12 +248,11 @@ TEST(jobs_go_on_as_if_unbroken)
 static int call_least(struct ny_context *ctx, const struct run *run, const char *path,
                       const char *name, const struct ny_options *options)
 {
-    struct ny_report *plan = NULL;
+    OWNED(ny_report) *plan = NULL;
     double least = 0;
     int err = ny_plan(ctx, path, options, &plan);
 
     if (err == NY_OK) assert_true(ny_report_number(plan, "memory_min_bytes", &least));
-    ny_report_free(plan);
     ny_context_set_memory(ctx, (size_t)least);
     return err ? err : call_fit(ctx, run, path, name, options);
 }
@@ -309,29 +307,6 @@ TEST(eigenmaps_go_on_as_if_unbroken)
 
 /* ---- at each write in turn ----------------------------------------------------------------- */
 
-/* Kills a fit of NAME at its write number `write`; false: it ended before. */
-static bool kill_at(const struct run *run, const char *name, int write)
-{
-    pid_t child;
-    int status;
-
-    fflush(NULL);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        atomic_store(&writes_left, write);
-        _exit(run_alone(run, store, name, true));
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFSIGNALED(status)) {
-        assert_int_equal(status, 0);
-        return false;
-    }
-    assert_int_equal(WTERMSIG(status), SIGKILL);
-    count_kill(run, store, name);
-    return true;
-}
-
 /* A process that begins with any stage has all that the stage needs. */
 TEST(all_of_k_goes_on_from_every_write)
 {
@@ -346,15 +321,16 @@ TEST(all_of_k_goes_on_from_every_write)
     case_remove(store);
     append_points(0, 300);
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        const struct run *run = &runs[i];
         int write = 0;
         char name[32];
 
-        run_whole(&runs[i], store, runs[i].name);
-        for (; snprintf(name, sizeof(name), "%s-%d", runs[i].name, write) > 0 &&
-               kill_at(&runs[i], name, write);
+        run_whole(run, store, run->name);
+        for (; snprintf(name, sizeof(name), "%s-%d", run->name, write) > 0 &&
+               was_killed(start_alone(run, store, name, true, write), run, store, name);
              write++) {
-            run_whole(&runs[i], store, name);
-            same_results(runs[i].name, name);
+            run_whole(run, store, name);
+            same_results(run->name, name);
         }
         assert_true(write > 10);
     }

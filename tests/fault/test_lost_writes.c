@@ -4,10 +4,10 @@
  * meta pages: without the last write of one the file is what it was one commit earlier, as a whole.
  */
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/store.h"
+#include "support/files.h"
 #include "support/store_folder.h"
 #include "support/test.h"
 
@@ -42,17 +42,10 @@ static void data_file(char file[200], int which)
 static void keep_image(int which, int commit)
 {
     struct image *image = &images[which][commit];
-    struct stat info;
     char file[200];
-    int fd;
 
     data_file(file, which);
-    fd = open(file, O_RDONLY);
-    assert_true(fd >= 0 && fstat(fd, &info) == 0);
-    image->bytes = (size_t)info.st_size;
-    image->data = malloc(image->bytes);
-    assert_int_equal(read(fd, image->data, image->bytes), image->bytes);
-    close(fd);
+    image->data = file_content(file, &image->bytes);
 }
 
 static void put(struct ny_store *store, uint64_t index, uint8_t value)

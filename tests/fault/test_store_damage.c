@@ -9,12 +9,12 @@
  */
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/random.h"
 #include "store/store.h"
+#include "support/files.h"
 #include "support/store_case.h"
 #include "support/test.h"
 
@@ -109,20 +109,6 @@ static int put_chunks(struct ny_store *store, unsigned version)
     return err;
 }
 
-static char *load(const char *of, size_t *bytes)
-{
-    struct stat info;
-    char *image;
-    int fd = open(of, O_RDONLY);
-
-    assert_true(fd >= 0 && fstat(fd, &info) == 0);
-    *bytes = (size_t)info.st_size;
-    image = malloc(*bytes);
-    assert_int_equal(read(fd, image, *bytes), *bytes);
-    close(fd);
-    return image;
-}
-
 static void write_at(int fd, const void *data, size_t bytes, size_t at)
 {
     if (fd < 0 || pwrite(fd, data, bytes, (off_t)at) != (ssize_t)bytes) abort();
@@ -149,7 +135,7 @@ static void fill(const char *where, bool remember)
         CHECK(import_rows(store, part * N / 3, (part + 1) * N / 3 - part * N / 3));
         assert_int_equal(put_chunks(store, 2 - part), NY_OK);
         for (int i = 0; remember && part == 1 && i < 2; i++)
-            files[i].old = load(files[i].path, &files[i].old_bytes);
+            files[i].old = file_content(files[i].path, &files[i].old_bytes);
     }
     assert_int_equal(ny_blob_put(store, "old", "x", where, 100), NY_OK);
     assert_int_equal(ny_result_remove(store, "old"), NY_OK);
@@ -172,8 +158,8 @@ static void build(void)
     fill(other, false);
     for (int i = 0; i < 2; i++) {
         snprintf(file, sizeof(file), "%s/%s/data.mdb", other, parts[i]);
-        files[i].image = load(files[i].path, &files[i].bytes);
-        files[i].foreign = load(file, &files[i].foreign_bytes);
+        files[i].image = file_content(files[i].path, &files[i].bytes);
+        files[i].foreign = file_content(file, &files[i].foreign_bytes);
     }
 }
 
@@ -400,20 +386,23 @@ static void examine(bool writing)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/* A group of trials in a process of its own; it prints a dot for each damage that was noticed. */
-static void run_group(unsigned group, unsigned kind_first, unsigned kinds)
+struct group {
+    unsigned number, kind_first, kinds;
+    int dots; /* where a dot is written for each damage that was noticed */
+};
+
+static void run_group(const struct group *group)
 {
-    if (ny_context_new(&ctx)) _exit(5);
     ny_context_set_memory(ctx, 256 << 20);
     ny_context_set_threads(ctx, 1);
     for (unsigned i = 0; i < GROUP; i++) {
         const struct file *file = &files[i % 2];
-        enum damage kind = (enum damage)(kind_first + i / 2 % kinds);
+        enum damage kind = (enum damage)(group->kind_first + i / 2 % group->kinds);
 
-        draws = (uint64_t)(group * GROUP + i) << 20;
+        draws = (uint64_t)(group->number * GROUP + i) << 20;
         hurt(file, kind);
         examine(i % 5 == 0);
-        if (noticed && write(STDOUT_FILENO, ".", 1) != 1) _exit(7);
+        if (noticed && write(group->dots, ".", 1) != 1) _exit(7);
         restore(&files[0]);
         restore(&files[1]);
         if (i % 25 == 0) { /* the harness itself: a sound store is read in full */
@@ -422,17 +411,37 @@ static void run_group(unsigned group, unsigned kind_first, unsigned kinds)
         }
     }
     ny_context_free(ctx);
-    _exit(0);
 }
 
-static unsigned count_noticed(int fd)
+/* Runs a group in a process of its own; returns how many dots it has written. */
+static unsigned run_alone(void (*run)(const struct group *group), struct group group)
 {
     char buffer[1024];
     unsigned count = 0;
+    int ends[2], status;
     ssize_t got;
+    pid_t child;
 
-    while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        group.dots = ends[1];
+        close(ends[0]);
+        alarm(GROUP_SECONDS);
+        if (ny_context_new(&ctx)) _exit(5);
+        run(&group);
+        _exit(0);
+    }
+    close(ends[1]);
+    while ((got = read(ends[0], buffer, sizeof(buffer))) > 0)
         count += (unsigned)got;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    restore(&files[0]);
+    restore(&files[1]);
+    if (status)
+        fail_msg("group %u: %s %d", group.number, WIFSIGNALED(status) ? "signal" : "exit status",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return count;
 }
 
@@ -441,29 +450,8 @@ static void run_groups(unsigned first, unsigned groups, unsigned kind_first, uns
     unsigned total = 0;
 
     groups = few ? groups / 20 + 1 : groups * times;
-    for (unsigned group = first; group < first + groups; group++) {
-        int ends[2], status;
-        pid_t child;
-
-        assert_int_equal(pipe(ends), 0);
-        child = fork();
-        if (child == 0) {
-            dup2(ends[1], STDOUT_FILENO);
-            close(ends[0]);
-            close(ends[1]);
-            alarm(GROUP_SECONDS);
-            run_group(group, kind_first, kinds);
-        }
-        close(ends[1]);
-        total += count_noticed(ends[0]);
-        close(ends[0]);
-        assert_int_equal(waitpid(child, &status, 0), child);
-        restore(&files[0]);
-        restore(&files[1]);
-        if (status)
-            fail_msg("group %u: %s %d", group, WIFSIGNALED(status) ? "signal" : "exit status",
-                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    }
+    for (unsigned group = first; group < first + groups; group++)
+        total += run_alone(run_group, (struct group){group, kind_first, kinds, 0});
     made += groups * GROUP;
     assert_true(total > groups * GROUP / 20); /* not a test of nothing */
 }
@@ -477,41 +465,29 @@ TEST(damage_is_noticed)
     run_groups(4000, 1, FOREIGN_FILE, 1);
 }
 
+static void flip_meta_pages(const struct group *group)
+{
+    for (size_t at = 0; at < 4 * PAGE; at++) {
+        const struct file *file = &files[at / (2 * PAGE)];
+        size_t place = at % (2 * PAGE);
+        int fd;
+        char byte;
+
+        if (at % PAGE >= 152) continue; /* behind what LMDB reads */
+        byte = (char)(file->image[place] ^ 1 << draw(8));
+        fd = open(file->path, O_RDWR);
+        write_at(fd, &byte, 1, place);
+        examine(false);
+        write_at(fd, &file->image[place], 1, place);
+        if (write(group->dots, ".", 1) != 1) _exit(7);
+        close(fd);
+    }
+}
+
 /* Bits of both meta pages of both files, one after another. */
 TEST(bits_of_the_meta_pages)
 {
-    int ends[2], status;
-    pid_t child;
-
-    assert_int_equal(pipe(ends), 0);
-    child = fork();
-    if (child == 0) {
-        alarm(GROUP_SECONDS);
-        if (ny_context_new(&ctx)) _exit(5);
-        for (size_t at = 0; at < 4 * PAGE; at++) {
-            const struct file *file = &files[at / (2 * PAGE)];
-            size_t place = at % (2 * PAGE);
-            int fd;
-            char byte;
-
-            if (at % PAGE >= 152) continue; /* behind what LMDB reads */
-            byte = (char)(file->image[place] ^ 1 << draw(8));
-            fd = open(file->path, O_RDWR);
-            write_at(fd, &byte, 1, place);
-            examine(false);
-            write_at(fd, &file->image[place], 1, place);
-            if (write(ends[1], ".", 1) != 1) _exit(7);
-            close(fd);
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    made += count_noticed(ends[0]);
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    restore(&files[0]);
-    restore(&files[1]);
-    assert_int_equal(status, 0);
+    made += run_alone(flip_meta_pages, (struct group){0});
 }
 
 AROUND_ALL(build, tear_down)
