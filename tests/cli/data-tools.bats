@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The generators and judges of data-tools, against answers known from elsewhere.
 # bats file_tags=slow
 load helper
@@ -177,15 +176,14 @@ on_shape() {
 
 @test "knn-accuracy: a row without a label is refused" {
     printf '0,0\n0,1\n10,10\n10,11\n' >train.csv
-    printf '0\n0\n1\n1\n' >train.labels
     printf '10,10.2\n0,0.2\n' >test.csv
-    printf '1\nnan\n' >test.labels
-    run -3 knn-accuracy train.csv train.labels test.csv test.labels
-    [[ $output == *"test.labels has no label for row 1 (from 0)"* ]]
-    printf '1\n0\n' >test.labels
-    printf '0\nnan\n1\n1\n' >train.labels
-    run -3 knn-accuracy train.csv train.labels test.csv test.labels
-    [[ $output == *"train.labels has no label for row 1 (from 0)"* ]]
+    for lacking in train test; do
+        printf '0\n1\n1\n1\n' >train.labels
+        printf '0\n1\n' >test.labels
+        sed -i 2s/1/nan/ $lacking.labels
+        run -3 knn-accuracy train.csv train.labels test.csv test.labels
+        [[ $output == *"$lacking.labels has no label for row 1 (from 0)"* ]]
+    done
 }
 
 @test "without a library all tools but its own are built" {
@@ -257,9 +255,13 @@ on_shape() {
     awk '{v[NR] = $1} END {exit !(v[6] > 2 * v[7])}' values.csv
 }
 
-@test "cells: an .h5ad has the rows of the archive, names, and types as labels" {
+needs_hdf5() {
     [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "nystream-hdf5 is not built: no libhdf5"
     export ASAN_OPTIONS=detect_leaks=0 # libhdf5 keeps memory
+}
+
+@test "cells: an .h5ad has the rows of the archive, names, and types as labels" {
+    needs_hdf5
     local options="--cells 3000 --features 2000 --mean 150 --types 4 --seed 7"
     for kind in "" --binary; do
         rm -rf ./*.nys
@@ -283,9 +285,8 @@ on_shape() {
 }
 
 @test "cells: Python's anndata reads the .h5ad" {
-    [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "nystream-hdf5 is not built: no libhdf5"
+    needs_hdf5
     /usr/bin/python3 -c 'import anndata' 2>/dev/null || skip "no anndata in /usr/bin/python3"
-    export ASAN_OPTIONS=detect_leaks=0 # libhdf5 keeps memory
     cells --cells 500 --features 300 --mean 20 --types 200 --labels-out types.txt -o a.h5ad
     cells --cells 500 --features 300 --mean 20 --types 200 -o a.npz
     /usr/bin/python3 - <<'END'
@@ -516,28 +517,23 @@ text_ply() {
 @test "ply-rows: what is wrong is named by its line, and what to do" {
     text_ply >t.ply
     binary_ply >b.ply
-    head -n -3 t.ply >f
-    refused 3 "f ends in line 16, before its last point" ply-rows f
-    printf '0 1.5' >>f
-    refused 3 'line 16: z of the point is ""' ply-rows f
-    sed 's/^0 1.5/0 nine/' t.ply >f
-    refused 3 'line 16: y of the point is "nine"' ply-rows f
-    sed 's/^0 1.5 -2 1/0 1.5 -2 1 1/' t.ply >f
-    refused 3 "line 16: the point has more than its 4 numbers" ply-rows f
-    head -c -40 b.ply >f
-    refused 3 "it has 0 of its 3 points" ply-rows f
+    while IFS='|' read -r make text; do
+        eval "$make" >f
+        refused 3 "$text" ply-rows f
+    done <<'END'
+head -n -3 t.ply|f ends in line 16, before its last point
+head -n -3 t.ply; printf '0 1.5'|line 16: z of the point is ""
+sed 's/^0 1.5/0 nine/' t.ply|line 16: y of the point is "nine"
+sed 's/^0 1.5 -2 1/0 1.5 -2 1 1/' t.ply|line 16: the point has more than its 4 numbers
+head -c -40 b.ply|it has 0 of its 3 points
+sed 's/vertex 3/vertex 2000000000000000/' b.ply|of its 2000000000000000 points
+sed 's/little/big/' b.ply|line 2: the format is neither
+sed 's/short id/list uchar short id/' b.ply|lists before its points
+seq 9|nystream import
+sed 's/element vertex 3/element vertex 0/' t.ply|no points
+END
     head -c -16 b.ply | refused 3 "it has 2 of its 3 points" ply-rows -
-    sed 's/vertex 3/vertex 2000000000000000/' b.ply >f
-    refused 3 "of its 2000000000000000 points" ply-rows f
-    sed 's/little/big/' b.ply >f
-    refused 3 "line 2: the format is neither" ply-rows f
-    sed 's/short id/list uchar short id/' b.ply >f
-    refused 3 "lists before its points" ply-rows f
     refused 2 "x y z red. Not q" ply-rows t.ply --properties x,q
-    seq 9 >f
-    refused 3 "nystream import" ply-rows f
-    sed 's/element vertex 3/element vertex 0/' t.ply >f
-    refused 3 "no points" ply-rows f
 }
 
 # A WFDB record r of two signals, three times: 1 -1 | 2047 -2048 | 256 100, packed in 212; their
@@ -562,20 +558,18 @@ make_record() {
 
 @test "wfdb-rows: damage and what is not read are named" {
     make_record
-    sed 's/2304/2305/' r.hea >f.hea
-    refused 3 "the checksum of signal 0" wfdb-rows f.hea
-    sed 's/360 3/360 4/' r.hea >f.hea
-    refused 3 "it has 3 of the 4 times" wfdb-rows f.hea
-    sed 's/ 212 / 310 /' r.hea >f.hea
-    refused 3 "line 3: the format is neither 16 nor 212" wfdb-rows f.hea
-    head -n 3 r.hea >f.hea
-    refused 3 "line 4: the header ends" wfdb-rows f.hea
-    sed 's|^r.dat|/etc/r.dat|' r.hea >f.hea
-    refused 3 "beside the header" wfdb-rows f.hea
-    sed 's/^r 2/r 65/' r.hea >f.hea
-    refused 3 "1 to 64 signals" wfdb-rows f.hea
-    sed 's/^r 2/r\/3 2/' r.hea >f.hea
-    refused 3 "in segments" wfdb-rows f.hea
+    while IFS='|' read -r change text; do
+        sed "$change" r.hea >f.hea
+        refused 3 "$text" wfdb-rows f.hea
+    done <<'END'
+s/2304/2305/|the checksum of signal 0
+s/360 3/360 4/|it has 3 of the 4 times
+s/ 212 / 310 /|line 3: the format is neither 16 nor 212
+4,$d|line 4: the header ends
+s:^r.dat:/etc/r.dat:|beside the header
+s/^r 2/r 65/|1 to 64 signals
+s:^r 2:r/3 2:|in segments
+END
     mv r.dat gone
     refused 4 "r.dat" wfdb-rows r.hea
     refused 4 "missing.hea" wfdb-rows missing.hea

@@ -75,22 +75,21 @@ holds() {
     [ "$(field "$(nystream info big --json)" n)" = 10600 ]
 }
 
+# at_once COMMAND COMMAND: two processes share an import; $codes is how they end.
+at_once() {
+    nystream $1 --shards 2 --peers folder:meet >said.0 2>&1 3>&- &
+    local first=$!
+    nystream $2 --shards 2 --peers folder:meet >said.1 2>&1 3>&- &
+    codes=
+    for pid in $first $!; do wait $pid && codes+=0, || codes+=$?,; done
+}
+
 @test "one process that fails ends the others, and so do other files" {
-    local pids=() i code=
     nystream import big --shard 0/2 <(head -n 5 all.csv) --format csv -q # is f32
-    for i in 0 1; do
-        nystream import big all.npy --shards 2 --peers folder:meet >"said.$i" 2>&1 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [[ $code =~ ^[23],[23],$ ]] || { echo "$code"; cat said.*; false; }
-    pids=() code=
-    nystream import new all.npy --shards 2 --peers folder:meet >said.0 2>&1 3>&- &
-    pids+=($!)
-    nystream import new a.npy c.npy --shards 2 --peers folder:meet >said.1 2>&1 3>&- &
-    pids+=($!)
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 2,2, ] || { echo "$code"; cat said.*; false; }
+    at_once "import big all.npy" "import big all.npy"
+    [[ $codes =~ ^[23],[23],$ ]] || { echo "$codes"; cat said.*; false; }
+    at_once "import new all.npy" "import new a.npy c.npy"
+    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
     grep -q "has other files or options" said.0 said.1
 }
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The Debian packages: installed into a folder they work, removed they leave nothing.
 # bats file_tags=slow
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Tests drift: whether new rows are like those of the fit is told by transform, append and update, by
 # one figure and in the same words.
 load helper

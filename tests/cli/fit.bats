@@ -194,8 +194,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     says "column 'income' alone makes up 99"
     ny fit named.nys flat --map isomap --connect
     says "column 'income' alone makes up 99"
-    ny info named.nys flat
-    [[ $output == *"dominant columns      column 'income' alone makes up 99"* ]]
+    shows "dominant columns      column 'income' alone makes up 99" info named.nys flat
 }
 
 @test "landmarks above the number of rows become all of them, with a warning" {

@@ -61,8 +61,7 @@ END
         nystream import $old "$points" --append -q
         ny -0 fit $old a --update frozen --json
         [ "$(field "$output" n)" = 400 ]
-        nystream export $old a -o a.csv
-        cmp <(head -n 200 a.csv) $old.csv
+        cmp <(head -n 200 <(shown "$old a")) $old.csv
         nystream import $old "$points" --append -q
         for name in a g; do
             ny -0 fit $old "$name" --update full --json

@@ -1,7 +1,5 @@
-#!/usr/bin/env bats
 # HDF5 files of AnnData and 10x Genomics, which nystream-hdf5 reads for the command.
 # bats file_tags=slow
-
 load helper
 
 setup_file() {

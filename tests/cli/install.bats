@@ -1,7 +1,5 @@
-#!/usr/bin/env bats
 # The installed files work without the source tree, and go away without a trace.
 # bats file_tags=slow
-
 load helper
 
 setup_file() {

@@ -367,17 +367,15 @@ same_parts() {
     for how in "--approx exact" "--landmarks 60 --precision f64"; do
         ny -0 fit r.nys e --map isomap --graph g $how --restart -q
         ny -0 transform r.nys e --input same.csv -o y.csv -q
-        nystream export r.nys e -o e.csv
-        head -50 e.csv | cmp - y.csv
+        shown "r.nys e" | head -50 | cmp - y.csv
         ny -0 transform r.nys e --input near.csv -o near-y.csv --json
         [ "$(field "$output" rows)" = 50 ]
         within 7e-6 y.csv near-y.csv
     done
     nystream fit r.nys own --map isomap --neighbors 6 --approx exact -q
     nystream fit r.nys e --map isomap --graph g --approx exact --restart -q
-    nystream transform r.nys own --input near.csv -o one.csv -q
-    nystream transform r.nys e --input near.csv -o two.csv --memory 40M -q
-    cmp one.csv two.csv
+    agree cmp "transform r.nys own --input near.csv" \
+        "transform r.nys e --input near.csv --memory 40M"
     echo 1,2 >narrow.csv
     ny -3 transform r.nys e --input narrow.csv -o no.csv
     nystream rm r.nys g

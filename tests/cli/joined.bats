@@ -1,7 +1,5 @@
-#!/usr/bin/env bats
 # Files of text that join rows which are there: their type, the base of their indices, their columns
 # by names, their labels; and what comes before and behind text: marks, zeros, ends of lines.
-
 load helper
 
 # points STORE: prints its points, a row a line.

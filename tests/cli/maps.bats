@@ -138,8 +138,7 @@ largest_difference() {
     done
     nystream fit s a --map laplacian --select greedy --tolerance 0.5 --gamma 0.05 -q
     printf '%s\n' 1,1,1,1 9e4,9e4,9e4,9e4 8e4,8e4,8e4,8e4 >new.csv
-    ny -7 transform s a --input new.csv -o t.csv
-    says "row 1"
+    answers 7 "row 1" transform s a --input new.csv -o t.csv
     [ ! -e t.csv ]
 }
 
@@ -192,8 +191,7 @@ largest_difference() {
     nystream fit s g --map diffusion --time 0 --neighbors 8 --connect --components 3 -q
     for name in a g; do
         nystream export s $name -o $name.csv
-        nystream export s $name --part eigenvectors -o $name-vectors.csv
-        paste -d, $name.csv $name-vectors.csv | awk -F, '
+        paste -d, $name.csv <(shown "s $name --part eigenvectors") | awk -F, '
             {for (k = 1; k <= 3; k++) {d = $k - $(k + 4); if (d * d > 1e-12) bad++; if ($k != 0) seen++}}
             END {exit !(NR == 200 && !bad && seen > 500)}'
     done

@@ -103,7 +103,6 @@ END
 
 # Points are in memory in part at the first, all of them at the last.
 @test "a graph by a sieve" {
-    local budget least json
     too_little graph "$files/small.nys" f --knn sieve --memory 24M --restart
     for budget in "$least" $((128 << 20)); do
         json=$(within "$budget" nystream graph "$files/small.nys" f --knn sieve --restart --json \
@@ -115,8 +114,7 @@ END
 # bats file_tags=
 @test "a budget below the least is refused, and the message says what would do" {
     least=$(field "$(nystream plan "$files/small.nys" --json --landmarks 500)" memory_min_bytes)
-    ny -8 fit "$files/small.nys" y --landmarks 500 --memory $((least - 1))
-    says "needs $least bytes"
+    answers 8 "needs $least bytes" fit "$files/small.nys" y --landmarks 500 --memory $((least - 1))
     ny list "$files/small.nys"
     [[ $output != *y* ]]
 }

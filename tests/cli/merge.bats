@@ -42,8 +42,7 @@ placed() {
     table 40 6 7 >night.csv
     nystream import part.1 night.csv --append -q
     ny -0 fit part.1 map $shared --until sums
-    ny -0 merge part.? --name map -o old.nym
-    says "5,000 rows of 4 parts in 3 components"
+    answers 0 "5,000 rows of 4 parts in 3 components" merge part.? --name map -o old.nym
     nystream fit part.1 map $shared --until sums --restart -q
     ny -0 merge part.? --name map -o new.nym
     [[ $stderr != *lack* ]]
@@ -68,8 +67,7 @@ placed() {
         [ "$(field "$output" n)" = 5000 ]
         placed part 0 1 2 3
         nystream fit all map $shared $options -q
-        nystream export all map -o all.csv -q
-        near placed.csv all.csv
+        near placed.csv <(shown "all map")
     done <<'END'
 --map kpca
 --map svd --kernel laplacian --approx column
@@ -88,16 +86,13 @@ END
     for store in far.1 far.2 far; do
         nystream fit $store pc --map pca --approx exact --components 3 --until sums -q
     done
-    ny -0 merge far.1 far.2 --name pc -o whole.nym
-    says "exact; the 3 components hold"
+    answers 0 "exact; the 3 components hold" merge far.1 far.2 --name pc -o whole.nym
     nystream fit far pc -q
     nystream export far pc -o far.csv -q
     placed far 1 2
     near placed.csv far.csv
     has "far.1 placed" map=pca
-    nystream export far.1 placed --part mean -o mean.csv -q
-    nystream export far pc --part mean -o far.csv -q
-    near mean.csv far.csv
+    agree near "export far.1 placed --part mean" "export far pc --part mean"
     ny -2 merge far.1 part.1 --name pc -o whole.nym
 }
 
@@ -112,9 +107,8 @@ END
     ny -0 fit part.1 map -q
     has "part.1 map" status=done
     nystream fit part.1 straight $shared -q
-    for name in map straight; do nystream merge part.1 --name $name -o $name.nym -q; done
+    agree cmp "merge part.1 --name map" "merge part.1 --name straight" nym
     same_exports "part.1 map" "part.1 straight"
-    cmp map.nym straight.nym
     ny -0 fit part.1 map $shared --until sums # nothing is left to do
     says "done already"
 }
@@ -131,9 +125,7 @@ END
     ny merge big --name map -o map.nym
     [ "$status" -eq 0 ] || exits 2
     nystream fit big map $shared --until sums -q
-    nystream merge big --name map -o map.nym -q
-    nystream merge big --name straight -o straight.nym -q
-    cmp map.nym straight.nym
+    agree cmp "merge big --name map" "merge big --name straight" nym
 }
 
 @test "rows that a model places are a result like others" {
@@ -183,8 +175,7 @@ END
     nystream merge part.? --name map -o whole.nym -q
     nystream fit part.1 placed --model whole.nym -q
     nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
-    ny -0 fit part.1 placed --update frozen
-    says "drift of the new rows"
+    answers 0 "drift of the new rows" fit part.1 placed --update frozen
 }
 
 # bats test_tags=slow
@@ -230,8 +221,7 @@ END
     near placed.csv s.csv
     nystream import raw 0.svm --dims 90 -q
     ny -3 fit raw placed --model whole.nym
-    ny -3 fit all placed --model whole.nym
-    says "columns, but whole.nym has 90"
+    answers 3 "columns, but whole.nym has 90" fit all placed --model whole.nym
 }
 
 @test "fits whose sums cannot be added are refused before they run" {

@@ -130,8 +130,7 @@ below() { # VALUE BOUND
     [ ! -e a.nym ]
     usage "--averages does not act with --approx exact" fit s b --approx exact --averages implicit
     least=$(field "$(nystream plan s --json --approx exact 2>/dev/null)" memory_min_bytes)
-    ny -8 fit s b --approx exact --memory $((least - 1))
-    says "this fit needs $least bytes"
+    answers 8 "this fit needs $least bytes" fit s b --approx exact --memory $((least - 1))
     ny -0 fit s b --approx exact --memory "$least" --threads 1
     nystream fit s c --approx exact --threads 2 -q
     same_exports "s b" "s c"
@@ -157,9 +156,7 @@ below() { # VALUE BOUND
     [[ $output == *'"landmarks": null'* ]]
     [ "$(field "$output" kernel)" = linear ]
     nystream fit s b --approx projected --map pca --landmarks 300 --components 3 -q
-    nystream export s a --part eigenvalues -o a.csv
-    nystream export s b --part eigenvalues -o b.csv
-    alike 1e-5 a.csv b.csv
+    agree "alike 1e-5" "export s a --part eigenvalues" "export s b --part eigenvalues"
     nystream export s a --part model -o a.nym
     usage "has no landmarks" export s a --part landmarks -o l.npy
     # what does not exist is zero, as with landmarks

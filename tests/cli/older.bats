@@ -24,10 +24,8 @@ refused_to_write() { # FOLDER
     ny -5 import s second.csv --append
     ny -5 rm s a
     ny -5 compact s
-    ny -0 list s
-    says "$1/ is from an older copy of the store"
-    ny -0 export s a -o a.npy
-    says "warning"
+    answers 0 "$1/ is from an older copy of the store" list s
+    answers 0 "warning" export s a -o a.npy
 }
 
 # The file of an older part, then its folder.
@@ -49,8 +47,7 @@ is_noticed_below() { # PART OTHER
 
 @test "older points are noticed, by the file or by the folder" {
     is_noticed points
-    ny -5 export s b -o b.npy
-    says "points/ is from an older copy"
+    answers 5 "points/ is from an older copy" export s b -o b.npy
 }
 
 @test "older points below newer results are noticed in an old copy as well" {
@@ -74,8 +71,7 @@ is_noticed_below() { # PART OTHER
 
 @test "repair takes the store as it is; what has no rows any more is still told" {
     cp old/points/data.mdb s/points/data.mdb
-    ny -0 repair s
-    prints "accepted as they are"
+    shows "accepted as they are" repair s
     ny -5 verify s
     prints "result 'b' has 600 rows, but points/ has 300"
     ny -0 rm s b

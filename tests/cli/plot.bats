@@ -107,8 +107,7 @@ unpacked() {
     [ -w /dev/full ] || skip "no /dev/full"
     for end in png svg pdf; do
         ln -s /dev/full out.$end
-        ny -4 plot s a -o out.$end
-        says "No space left"
+        answers 4 "No space left" plot s a -o out.$end
     done
 }
 
@@ -155,8 +154,7 @@ unpacked() {
     says "eigenvalues           1 0.999"
     nystream report g.nys -o page.html --quiet
     grep -q "λ = 0.999\|>0.999" page.html
-    ny info g.nys m
-    prints "eigenvalues           1 0.999"
+    shows "eigenvalues           1 0.999" info g.nys m
 }
 
 # colors FILE.svg: prints the different colours of a picture, one a line.
@@ -243,8 +241,7 @@ T
     [ "$(sed -n 2,16p <<<"$output" | cut -c 13- | grep -o '[^ ]' | sort -u | paste -sd' ')" = "? a b" ]
     ny plot s a --terminal --color density
     [[ $output == *@* ]]
-    ny plot s a --terminal --color 2
-    prints "2: -"
+    shows "2: -" plot s a --terminal --color 2
     run -4 bash -c 'nystream plot s a --terminal >/dev/full 2>err'
 }
 
@@ -257,8 +254,7 @@ T
     nystream plot s a -o x.svg --color x
     run ! cmp -s x.svg name.svg
     nystream plot s a -o axes.svg --axes age,column:x --color row
-    ny plot s a --terminal --color age
-    prints "age: -1.56 (.) to 40.56 (@)"
+    shows "age: -1.56 (.) to 40.56 (@)" plot s a --terminal --color age
     ny -3 plot s a -o out.png --color column:agee
     ny -2 plot s a -o out.png --color agee
     tail -n +2 n.csv >plain.csv

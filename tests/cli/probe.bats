@@ -29,10 +29,8 @@ load helper
     ny -0 plan s --approx column --landmarks 100 --probe 100 --json
     [ "$(field "$output" passes)" = 3 ]
     [[ $output == *'"probe":'* ]]
-    ny fit --help
-    prints "--probe R"
-    ny -0 fit s b --approx column --landmarks 100
-    says "certificate           component"
+    shows "--probe R" fit --help
+    answers 0 "certificate           component" fit s b --approx column --landmarks 100
 }
 
 @test "of all rows it is exact, and more columns than rows are all of them" {

@@ -44,8 +44,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     [ "$(field "$output" results_damaged)" = 1 ]
     ny -5 export s old -o out.csv
     [ ! -e out.csv ]
-    ny -0 export s old -o out.csv --skip-damaged
-    says "rows of the embedding of 'old' are damaged"
+    answers 0 "rows of the embedding of 'old' are damaged" export s old -o out.csv --skip-damaged
     [ "$(wc -l <out.csv)" = 12000 ]
     nystream export "$BATS_FILE_TMPDIR/whole" old -o good.csv
     lost=$(grep -c '^nan' out.csv)
@@ -76,8 +75,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     ny -0 verify s
     has s n=12000 lost=$((last - first + 1))
     writes old.npy "s old"
-    ny -0 fit s new $fit_options --restart
-    says "are lost"
+    answers 0 "are lost" fit s new $fit_options --restart
     # These rows in a store of their own give the same bytes.
     sed "$((first + 1)),$((last + 1))d" "$BATS_FILE_TMPDIR/all.csv" >rest.csv
     nystream import rest rest.csv --label-column 65 --dtype f32 -q
@@ -85,8 +83,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     for part in embedding labels; do
         same_exports "s new --part $part" "rest new --part $part"
     done
-    nystream export s new --part rows -o rows.csv
-    cmp rows.csv <(seq 0 11999 | sed "$((first + 1)),$((last + 1))d")
+    cmp <(shown "s new --part rows") <(seq 0 11999 | sed "$((first + 1)),$((last + 1))d")
     nystream export s new --part landmarks -o a.csv
     nystream export rest new --part landmarks -o b.csv
     cmp a.csv <(awk -v f="$first" -v l="$last" '{ print $1 < f ? $1 : $1 + l - f + 1 }' b.csv)
@@ -108,8 +105,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
 }
 
 @test "repair of a sound store does nothing; of damaged results removes them" {
-    ny -0 repair s
-    prints "nothing is damaged"
+    shows "nothing is damaged" repair s
     nystream fit s other $fit_options --seed 3 -q
     spoil s/results/data.mdb old.npy $((128 + 100 * row_bytes))
     ny -0 repair s --json
@@ -296,8 +292,7 @@ END
     ny -5 report s old -o page.html
     nystream repair s -q
     for image in auto 8x8; do
-        ny -0 report s old -o page.html --image $image
-        says "are lost"
+        answers 0 "are lost" report s old -o page.html --image $image
         grep -q '"images":null' page.html
         rm page.html
     done

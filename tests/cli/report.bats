@@ -64,8 +64,7 @@ whole() { # FILE: a page, every hole filled, every section closed
         grep -q "<td class=\"n\">1</td><td class=\"n\">$second" $name.html
         grep -q "component 1: λ = $second" $name.html
         run ! grep -q '<td class="n">4</td><td class="n">' $name.html
-        ny info s $name
-        prints "trivial eigenvalues   1"
+        shows "trivial eigenvalues   1" info s $name
     done
     store t 2100 9
     nystream fit t p --map svd --kernel linear --approx exact --components 2 -q
@@ -231,8 +230,7 @@ whole() { # FILE: a page, every hole filled, every section closed
         nystream report $store $name -o page.html
         grep -o '<li>[^<]*</li>' page.html | sed -E "s/<.?li>//g; s/&#39;/'/g" | cmp - told
         grep -qE "$words" told
-        ny info $store $name
-        prints "certificate           $(head -n 1 told)"
+        shows "certificate           $(head -n 1 told)" info $store $name
     done <<'T'
 s|i|^residual variance 0\.[0-9]*, distances preserved to [0-9.]+ %
 s|e|^residuals .Lu - lambda u. of at most [0-9.e-]+
@@ -264,8 +262,7 @@ T
     grep -A1 '<h3>Made with' page.html | grep -q '<code>nystream fit s a .* --seed 7 -q</code>'
     [ "$(grep -c '<table>' page.html)" -eq "$(grep -c '<table><caption class="unseen">' page.html)" ]
     run ! grep -qE '[^0-9]1 (components|landmarks) ' page.html
-    ny info s c
-    prints "seed                  9223372036854775807"
+    shows "seed                  9223372036854775807" info s c
 }
 
 # bats test_tags=slow

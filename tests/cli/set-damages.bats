@@ -200,16 +200,14 @@ without() {
     ny -5 import bad more.npy --append --shard 2/3
     ny -5 truncate bad/shard-00002 --keep 100
     ny -0 repair bad
-    ny -0 info bad
-    prints "6,144"
+    shows "6,144" info bad
     ny -5 verify bad
     ny -0 export bad map -o e.npy # as before the update, which no other shard has seen
     nystream export "$from/was.1" map -o was.npy -q
     cmp e.npy was.npy
     ny -5 info bad other
     ny -5 export bad other -o e.npy
-    ny list bad
-    prints "other	damaged"
+    shows "other	damaged" list bad
     nystream rm bad other && nystream rm bad gone
     nystream verify bad
 }
@@ -286,8 +284,7 @@ without() {
 @test "a set of which each host has its own shard is verified by what is there" {
     cp -r "$from/set" host
     rm -r host/shard-0000[01]
-    ny -0 verify host
-    prints "ok, but for shards that are not here"
+    shows "ok, but for shards that are not here" verify host
     says "shards of host that are not here are left out: 0 and 1"
     ny -0 import host/shard-00002 more.npy --append -q
     cp -r "$from/set" all

@@ -42,8 +42,7 @@ share() {
     done
     output=$(<all.json)
     fields recall=1.0 recall_interval=null knn=sieve trees=null
-    ny info s all
-    prints "search                sieve"
+    shows "search                sieve" info s all
 }
 
 # Directions that differ in the last bits of an f32 alone, in columns that round a cosine a lot.
@@ -110,7 +109,6 @@ sparse() {
 }
 
 @test "sparse rows go through a sieve, with any threads and any budget" {
-    local least
     sparse rows.svm 7000 3
     nystream import s rows.svm --layout sparse --dims 60 -q
     for metric in euclidean cosine; do
@@ -213,13 +211,11 @@ taken() {
     ny -8 graph s c --neighbors 6 --recall 0.9 --metric cosine --memory "$((least - 1))"
     [ "$(taken c --metric cosine --memory "$least")" = sieve ]
     for name in b c; do same_lists a $name; done
-    ny -0 graph s a --neighbors 6 --recall 0.9 --metric cosine
-    says "is done"
+    answers 0 "is done" graph s a --neighbors 6 --recall 0.9 --metric cosine
     usage "recall: 0.9 → 0.8" graph s a --neighbors 6 --recall 0.8 --metric cosine
     usage "recall: 0.9 → unset)" graph s a --neighbors 6 --metric cosine
     ny graph s d --neighbors 6 --recall 1 --metric cosine -q
-    ny -0 graph s d --neighbors 6 --knn exact --metric cosine
-    says "is done"
+    answers 0 "is done" graph s d --neighbors 6 --knn exact --metric cosine
     usage --recall graph s a --neighbors 6 --recall 1.5
 }
 

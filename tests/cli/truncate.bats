@@ -57,12 +57,10 @@ nights() {
     prints "imports               3" "rows 3700 to 6199, " "Z, bad.csv"
     ny info s --json
     [ "$(python3 -c 'import json, sys; print(json.load(sys.stdin)["imports"][2]["first"])' <<<"$output")" = 3700 ]
-    ny -0 truncate s --keep 3700
-    prints "s: 3,700 rows, was 6,200"
+    shows "s: 3,700 rows, was 6,200" truncate s --keep 3700
     like s ref
     more s ref good.csv
-    ny -0 truncate s --keep 4300
-    prints "nothing to remove"
+    shows "nothing to remove" truncate s --keep 4300
 }
 
 @test "any cut is right: between blocks, within one, within an import, and down to one row" {

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Tests fit --update: a store that grows, and a result that follows it.
 load helper
 
@@ -41,8 +40,7 @@ grown() {
     ny -2 truncate a.nys --keep 300 -q
     nystream truncate a.nys --keep 300 --drop-results -q
     nystream fit a.nys r --model r.nym -q
-    nystream export a.nys r -o after.csv -q
-    within 1e-5 before.csv after.csv
+    within 1e-5 before.csv <(shown "a.nys r")
     nystream import a.nys more.csv --append -q
     ny -0 fit a.nys r --update frozen -q
     [ "$(field "$(nystream info a.nys r --json)" n)" = 500 ]
@@ -52,16 +50,13 @@ grown() {
     ny -0 fit a.nys r --update frozen # the only update of a model from elsewhere
     says "if they are right, a new fit of all rows takes them into its model"
     [[ $stderr != *"--update full"* ]]
-    ny info a.nys r
-    prints "made with             nystream fit a.nys r --model r.nym -q"
+    shows "made with             nystream fit a.nys r --model r.nym -q" info a.nys r
 }
 
 # as_from_scratch OPTION…: result r of a.nys is that of a fit with these options.
 as_from_scratch() {
     nystream fit a.nys s "$@" --quiet
-    nystream export a.nys r -o updated.csv
-    nystream export a.nys s -o scratch.csv
-    within 1e-5 updated.csv scratch.csv
+    agree "within 1e-5" "export a.nys r" "export a.nys s"
     same_exports "a.nys r --part landmarks" "a.nys s --part landmarks"
     nystream rm a.nys s
 }
@@ -261,8 +256,7 @@ nan_rows() {
     nystream transform a.nys laplacian --input both.csv -o places.csv --clusters clusters.csv --quiet
     [ "$(nan_rows places.csv)" -eq 1 ]
     [ "$(grep -cx -e -1 clusters.csv)" = 1 ]
-    ny -0 plot a.nys laplacian --terminal --color cluster
-    prints "1 without a value"
+    shows "1 without a value" plot a.nys laplacian --terminal --color cluster
     nystream report a.nys -o page.html --quiet
     nystream verify a.nys
     nystream import a.nys far.csv --append --header no --quiet
@@ -318,8 +312,7 @@ nan_rows() {
     says "are they on the scale of the rows of the fit"
     [ ! -e places.npy ]
     { table 4 4 6; printf 'nan,1,1,1\n900,900,900,900\n'; table 4 4 7; } >mixed.csv
-    ny -0 transform a.nys r --input mixed.csv -o places.csv --nan keep
-    says "the first of them row 5"
+    answers 0 "the first of them row 5" transform a.nys r --input mixed.csv -o places.csv --nan keep
     [ "$(nan_rows places.csv)" -eq 2 ]
 }
 

@@ -68,13 +68,11 @@ places() {
     nystream fit s b "${options[@]}" --threads 3 -q
     least=$(nystream plan s "${options[@]}" --json | sed -n 's/.*"memory_min_bytes": \([0-9]*\).*/\1/p')
     nystream fit s c "${options[@]}" --memory "$least" -q
-    nystream transform s a --input t.csv -o a.npy --threads 2
-    nystream transform s b --input t.csv -o b.npy --threads 1
-    cmp a.npy b.npy
+    agree cmp "transform s a --input t.csv --threads 2" \
+        "transform s b --input t.csv --threads 1" npy
     for name in b c; do same_exports "s a" "s $name"; done
-    nystream transform s a --input t.csv --dtype f64 -o wide.csv
-    nystream transform s a --input t.csv -o narrow.csv --memory 200M
-    alike 1e-4 wide.csv narrow.csv
+    agree "alike 1e-4" "transform s a --input t.csv --dtype f64" \
+        "transform s a --input t.csv --memory 200M"
 }
 
 # bats file_tags=
@@ -112,9 +110,8 @@ END
         for store in s far; do
             ny -0 fit $store a --approx randomized --map $map --components 2 --kernel linear --restart -q
             ny -0 fit $store b --approx randomized --map $map --components 2 "${tiles[@]}" --restart -q
-            nystream export $store a --part eigenvalues -o a.csv
-            nystream export $store b --part eigenvalues -o b.csv
-            alike 1e-5 a.csv b.csv
+            agree "alike 1e-5" \
+                "export $store a --part eigenvalues" "export $store b --part eigenvalues"
         done
     done
 }
@@ -201,8 +198,7 @@ by_features() {
     ny -0 transform more a --input new.csv -o new.out.csv
     says "1 of 1 rows, the first of them row 0, are too far from all landmarks"
     cat new.csv new.csv >two.csv
-    ny -7 transform more a --input two.csv -o two.out.csv
-    says "row 0"
+    answers 7 "row 0" transform more a --input two.csv -o two.out.csv
 }
 
 @test "a new row whose degree is hardly a millionth of the mean has no place" {

@@ -3,8 +3,7 @@ load helper
 
 @test "with -v a plan and a fit say all of it" {
     store s 3000 6
-    ny plan s --landmarks 100 -v
-    prints "dictionary "
+    shows "dictionary " plan s --landmarks 100 -v
     ny fit s b --landmarks 100 -v
     says "dictionary " "by stage" "kernel width: gamma"
 }

@@ -1,9 +1,7 @@
-#!/usr/bin/env bats
 # bats file_tags=slow
 # A store in shards on hosts that have a disk each and share a folder: fits, exports and updates through
 # that folder and by both MPIs of Debian; a process and a host that die within a pass.
 # on disk: each host has its own /dev/shm
-
 load ../cli/helper
 load hosts
 

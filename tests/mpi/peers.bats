@@ -1,7 +1,5 @@
-#!/usr/bin/env bats
 # Jobs of several processes by MPI: the bytes of the folder's transport and of one process, ranks that
 # fail or are killed, and a plug-in that is not there. The processes are tests/mpi/exchange.c.
-
 load ../cli/helper
 
 setup() {
@@ -89,7 +87,6 @@ as_one() {
 
 # bats test_tags=slow
 @test "ranks select by turns, draw by weight and exchange sparse rows as one process does" {
-    local shard
     for shard in 0 1 2; do
         awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 900; i++) { line = seed; for (j = 1; j <= 60; j++)
             if (rand() < 0.1 + 0.2 * seed) line = line " " j ":" 1 + int(5 * rand()); print line } }' >rows.$shard.libsvm
