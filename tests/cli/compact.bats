@@ -1,5 +1,6 @@
 # The room of what was removed is given back, and nothing else changes.
 load helper
+brought="s before.npy"
 
 # A store of which a large result has been removed, beside a small one.
 setup_file() {
@@ -12,14 +13,9 @@ setup_file() {
     nystream rm s large
 }
 
-less_store() {
-    cp -r "$BATS_FILE_TMPDIR"/{s,before.npy} .
-}
-
 bytes() { du -sb s | cut -f1; }
 
 @test "compact gives back what a removed result held; all else has the same bytes" {
-    less_store
     held=$(bytes)
     shows ", was " compact s
     grep compact s/locks/points.lock
@@ -33,7 +29,6 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "a store that was compacted takes new rows and new results" {
-    less_store
     nystream compact s -q
     table 1000 8 7 >more.csv
     nystream import s more.csv --append -q
@@ -45,7 +40,6 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "compact keeps whose files they are, and who may write them" {
-    less_store
     chmod 770 s/results
     chmod 660 s/results/data.mdb
     [ "$(id -u)" -ne 0 ] || chown 12345:2345 s/results/data.mdb
@@ -55,7 +49,6 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "compact is refused while an import or a job runs, and of what is no store" {
-    less_store
     exec 8>>s/locks/points.lock
     flock 8
     ny -6 compact s
@@ -71,7 +64,6 @@ bytes() { du -sb s | cut -f1; }
 }
 
 @test "who reads goes on, and who opened before is refused to write" {
-    less_store
     mkfifo pipe
     nystream transform s small --input pipe --format csv -o placed.npy -q &
     local reader=$!
@@ -94,7 +86,6 @@ bytes() { du -sb s | cut -f1; }
 
 # bats test_tags=slow
 @test "an evaluation beside a compact tells what it has measured, and that no clusters are stored" {
-    less_store
     nystream eval s small --clusters 500 >measured.txt 2>err &
     pid=$!
     until [[ $(readlink /proc/$pid/fd/*) == *s/results/data.mdb* ]]; do sleep 0.01; done
@@ -110,7 +101,6 @@ bytes() { du -sb s | cut -f1; }
 
 # bats test_tags=slow
 @test "killed at any moment it leaves one store or the other" {
-    less_store
     cp -r s kept
     for delay in 0.002 0.005 0.01 0.015 0.02 0.03 0.05; do
         nystream compact s -q &
@@ -130,13 +120,13 @@ bytes() { du -sb s | cut -f1; }
     ny -0 verify s
 }
 
-@test "more results than files may be open: compact says what to raise" {
+@test "more results than files may be open: compact tays what to raise" {
     table 100 3 >rows.csv
-    nystream import s rows.csv -q
+    nystream import t rows.csv -q
     for i in {1..24}; do
-        nystream select s n$i --landmarks 3 -q
+        nystream select t n$i --landmarks 3 -q
     done
-    run -4 --separate-stderr bash -c 'ulimit -n 24; nystream compact s'
+    run -4 --separate-stderr bash -c 'ulimit -n 24; nystream compact t'
     says "Too many open files; let the process open more files (ulimit -n)"
-    ny -0 compact s
+    ny -0 compact t
 }

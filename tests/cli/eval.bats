@@ -1,5 +1,6 @@
 # The verb eval: what it judges, how it prints it, and what cannot be judged.
 load helper
+brought="g.csv g.nys"
 
 # Three groups of rows far apart, 40 each, with their labels; a fit of two components.
 setup_file() {
@@ -14,10 +15,7 @@ setup_file() {
     nystream fit g.nys f --map pca --approx exact -q
 }
 
-groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
-
 @test "three groups are found, whatever is asked for" {
-    groups
     ny -0 eval g.nys f --json
     has_keys "$output" inertia purity_mean purity_sd reasons
     fields purity=1.0 accuracy=1.0 class_concentration=1.0 nmi=1.0 ari=1.0 clusters=3
@@ -50,7 +48,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "rows without a label are counted where others have one, and left out of what compares with labels" {
-    groups
     ny -0 eval g.nys f
     [[ $output != *"without a label"* ]]
     ny eval g.nys f --json
@@ -66,7 +63,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "a result of double precision is judged by its coordinates, not by what is stored of it" {
-    groups
     for map in laplacian diffusion; do
         for precision in f32 f64; do
             nystream fit g.nys $map-$precision --map $map --row-normalize --precision $precision -q
@@ -80,7 +76,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "clusters are stored with the result" {
-    groups
     ny -2 export g.nys f --part clusters -o c.csv
     ny -0 eval g.nys f -q
     nystream export g.nys f --part clusters -o c.csv
@@ -104,7 +99,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "a frozen update keeps the clusters, and gives new rows theirs" {
-    groups
     cut -d, -f1-3 g.csv >rows.csv
     awk -F, -v OFS=, '{print $1 + 3, $2, $3, $4}' g.csv >more.csv
     cut -d, -f1-3 more.csv >new.csv
@@ -135,19 +129,18 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 @test "centres that new rows go by are the means of all rows from before, the last one too" {
     awk -v OFS=, 'BEGIN { for (i = 0; i < 99; i++) print 2 * i / 98, i % 2 / 100; print 3.2, 0 }' >rows.csv
     awk -v OFS=, 'BEGIN { for (i = 0; i < 2000; i++) print i / 1000, i % 3 / 100 }' >new.csv
-    nystream import g.nys rows.csv -q
-    nystream fit g.nys f --map pca --landmarks 30 --components 2 -q
-    nystream eval g.nys f --measures clusters --clusters 2 -q >/dev/null
-    nystream transform g.nys f --input new.csv -o places.csv --clusters wanted.csv -q
-    nystream import g.nys new.csv --append -q
-    nystream fit g.nys f --update frozen -q
-    nystream export g.nys f --part clusters -o after.csv -q
+    nystream import h.nys rows.csv -q
+    nystream fit h.nys f --map pca --landmarks 30 --components 2 -q
+    nystream eval h.nys f --measures clusters --clusters 2 -q >/dev/null
+    nystream transform h.nys f --input new.csv -o places.csv --clusters wanted.csv -q
+    nystream import h.nys new.csv --append -q
+    nystream fit h.nys f --update frozen -q
+    nystream export h.nys f --part clusters -o after.csv -q
     [ "$(sort -u wanted.csv | wc -l)" -eq 2 ]
     tail -n 2000 after.csv | cmp - wanted.csv
 }
 
 @test "new rows get the cluster whose centre is nearest to their place" {
-    groups
     cut -d, -f1-3 g.csv >rows.csv
     usage "'f' has no clusters of its current rows" transform g.nys f --input rows.csv -o places.csv --clusters new.csv
     [ ! -e places.csv ]
@@ -182,7 +175,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "clusters are those of new rows by every map" {
-    groups
     cut -d, -f1-3 g.csv >rows.csv
     for options in "--map pca" "--map laplacian" "--approx exact --precision f64" "--map isomap --neighbors 40 --connect" \
         "--map eigenmaps --neighbors 40 --connect"; do
@@ -224,7 +216,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "numbers of clusters are tried, and those of the largest silhouette kept" {
-    groups
     shows "clusters                3" eval g.nys f --measures clusters --clusters-to 6
     tried=$(grep '^silhouettes of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
     [ "$(wc -l <<<"$tried")" -eq 5 ]
@@ -255,7 +246,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "an evaluation without a number of clusters does not replace those of an earlier one" {
-    groups
     nystream eval g.nys f --measures clusters --clusters 5 -q >typed.txt
     nystream export g.nys f --part clusters -o typed.csv -q
     ny -0 eval g.nys f --measures clusters
@@ -274,7 +264,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "what was measured of the clusters is told by info and by the report" {
-    groups
     ny info g.nys f
     [[ $output != *clusters* ]]
     nystream report g.nys f -o none.html -q
@@ -318,7 +307,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "sizes of clusters are told" {
-    groups
     shows "cluster sizes           40, 40, 40" eval g.nys f --measures clusters
     { table 397 2; printf '90,90\n90,91\n91,90\n'; } >far.csv
     nystream import far.nys far.csv -q
@@ -395,14 +383,12 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "several results side by side" {
-    groups
     nystream fit g.nys k --landmarks 30 -q
     ny -0 eval g.nys f k --json
     [[ $output == '{'*'"results"'*'"name": "f"'*'"name": "k"'* ]]
 }
 
 @test "what cannot be judged" {
-    groups
     ny -2 eval g.nys g
     ny -2 eval g.nys f g --clusters 3
     ny -2 export g.nys f --part clusters -o clusters.npy # none are kept
@@ -414,7 +400,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "equal rows of an embedding have no clusters" {
-    groups
     nystream fit g.nys d --map diffusion --time 1e9 --landmarks 40 --gamma 0.01 -q
     ny -0 eval g.nys d
     [[ $output == *"no clusters, "*": all rows of the embedding are equal"* ]]
@@ -422,7 +407,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "a store that cannot be written: judged all the same, and said" {
-    groups
     [ "$(id -u)" -ne 0 ] || skip "root may write anywhere"
     chmod -R a-w g.nys
     ny eval g.nys f
@@ -455,7 +439,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "reconstructions, exact where all rows are in the sample" {
-    groups
     nystream fit g.nys k --landmarks 30 -q
     ny -0 eval g.nys k --json
     has_keys "$output" relative_error relative_accuracy projection_error distance_accuracy
@@ -543,7 +526,6 @@ groups() { cp -r "$BATS_FILE_TMPDIR"/g.{csv,nys} .; }
 }
 
 @test "against another result" {
-    groups
     nystream fit g.nys k --approx nystrom --landmarks 20 -q
     nystream fit g.nys exact --approx exact -q
     ny -0 eval g.nys k --against exact

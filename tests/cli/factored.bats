@@ -1,6 +1,7 @@
 # Exact fits of linear and cosine kernels by products with the rows themselves: their options, what
 # they tell, what they refuse, and that they go on where they were stopped.
 load helper
+brought="*.nys t.libsvm d.npy"
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return
@@ -18,10 +19,8 @@ setup_file() {
 
 # exact STATUS STORE NAME OPTION…: an exact fit ends so.
 exact() { ny -"$1" fit "${@:2}" --approx exact; }
-here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FILE_TMPDIR"/d.npy .; } # results are not shared
 
 @test "the way, the side, residuals and all that was kept are told" {
-    here
     exact 0 t.nys a --map kpca --kernel cosine --components 4 --json
     fields way=krylov side=rows converged=4 rows_empty=0 trace_error=0.0
     [[ $output == *'"eigenvector_residuals": ['* ]]
@@ -49,7 +48,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 
 # bats test_tags=slow
 @test "passes and operations of the report are those of the plan" {
-    here
     for name in t d; do
         planned=$(nystream plan $name.nys --map pca --approx exact --components 10 --json)
         nystream fit $name.nys p --map pca --approx exact --components 10 -q
@@ -62,7 +60,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 }
 
 @test "--tol and --max-passes" {
-    here
     ny -2 plan t.nys --kernel cosine --approx projected --tol 1e-3
     ny -2 plan t.nys --kernel rbf --approx exact --tol 1e-3
     usage "tol" plan t.nys --kernel cosine --approx exact --tol 0
@@ -79,7 +76,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 }
 
 @test "components beyond the columns are zero, with a warning" {
-    here
     exact 0 d.nys all --map svd --kernel cosine --components 12 -q
     exact 0 d.nys a --map svd --kernel cosine --components 13
     says "only 12 of 13 components are above rounding: the others are zero"
@@ -92,7 +88,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 }
 
 @test "rows without degree, and rows without values" {
-    here
     exact 7 signed.nys a --map laplacian --kernel linear
     says "rows, the first of them row 3, have degrees that are negative or zero to rounding"
     exact 0 signed.nys a --map svd --kernel linear
@@ -117,7 +112,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 
 # bats test_tags=slow
 @test "the same bytes with any threads and budget, and after interruptions" {
-    here
     local how=(--map laplacian --kernel cosine --approx exact --components 12) least threads delay stopped=0
     nystream fit t.nys a "${how[@]}" -q
     nystream export t.nys a -o a.npy -q
@@ -216,7 +210,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 }
 
 @test "new rows are placed by the result and by its model" {
-    here
     exact 0 t.nys a --map diffusion --normalize asymmetric --kernel cosine --components 5 -q
     nystream export t.nys a --part model -o a.nym -q
     for model in "t.nys a" a.nym; do
@@ -241,7 +234,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 
 # bats test_tags=slow
 @test "a result from all of K does not become one by products when rows arrive" {
-    here
     head -n 2000 t.libsvm >few.libsvm
     tail -n +2001 t.libsvm >more.libsvm
     nystream import few.nys few.libsvm --dims 9000 -q
@@ -252,7 +244,6 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 }
 
 @test "passes that end before there are as many vectors as components" {
-    here
     exact 0 t.nys a --map svd --kernel cosine --components 60 --max-passes 1
     says "after 1 pass, only 0 of 60 eigenvalues" "28 of 60 eigenvalues were not reached: they are null, and their coordinates 0"
     nystream verify t.nys -q
@@ -276,8 +267,7 @@ scaled() {
     exact 0 small.nys b --map svd "${how[@]}" --precision f64 -q
     exact 0 one.nys b --map svd "${how[@]}" --precision f64 -q
     nystream export small.nys b --part eigenvalues -o small.csv -q
-    nystream export one.nys b --part eigenvalues -o one.csv -q
-    paste -d, small.csv one.csv | awk -F, '
+    paste -d, small.csv <(shown "one.nys b --part eigenvalues") | awk -F, '
         { r = $1 / $2 * 1e42 - 1; if (!($2 > 0 && r * r < 1e-10)) bad = 1 }
         END { exit bad || NR != 2 }'
     exact 7 tiny.nys a --map svd "${how[@]}" --precision f64

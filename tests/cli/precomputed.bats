@@ -1,7 +1,9 @@
 load helper
+brought="s *.csv"
 
 # 300 points of small whole numbers, 12 landmarks, and C = X X_Dᵀ by awk: exact in f32.
-data() {
+setup_file() {
+    file_folder || return
     awk 'BEGIN {for (i = 0; i < 300; i++) printf "%d,%d,%d\n", (i * 37) % 11 - 5, (i * i) % 9 - 4, (i * 7) % 13 - 6}' >x.csv
     seq 5 24 290 | head -12 >d.csv
     awk -F, 'NR == FNR {want[$1] = ++m; next}
@@ -13,20 +15,16 @@ data() {
 }
 
 @test "precomputed columns give what the kernel gives" {
-    data
     for how in "--map svd --approx nystrom" "--map kpca --approx nystrom" "--map svd --approx projected" \
         "--map kpca --approx projected" "--map kpca --approx column"; do
         nystream fit s linear --kernel linear --landmarks-file d.csv $how --restart -q
         ny -0 fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv $how --restart -q
-        nystream export s linear -o a.csv
-        nystream export s given -o b.csv
-        within 1e-3 a.csv b.csv
+        agree "within 1e-3" "export s linear" "export s given"
     done
     has "s given" trace_error=null
 }
 
 @test "the columns are known again by what is in them, not by their time" {
-    data
     nystream fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
     touch -d 2001-01-01 c.csv
     ny -0 fit s a --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
@@ -35,7 +33,6 @@ data() {
 }
 
 @test "new points are placed by their kernel values" {
-    data
     nystream fit s given --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
     nystream export s given -o a.csv
     nystream transform s given --input c.csv -o b.csv
@@ -44,7 +41,6 @@ data() {
 }
 
 @test "columns of another shape are refused" {
-    data
     head -299 c.csv >short.csv
     ny -3 fit s a --kernel precomputed --columns-file short.csv --landmarks-file d.csv -q
     cut -d, -f1-11 c.csv >narrow.csv
@@ -53,7 +49,6 @@ data() {
 }
 
 @test "eval of precomputed columns measures what needs no distances of the points" {
-    data
     seq 1 300 | awk '{print $1 % 3}' >labels.txt
     nystream import t x.csv --labels labels.txt -q
     nystream fit t given --kernel precomputed --columns-file c.csv --landmarks-file d.csv -q
@@ -64,7 +59,6 @@ data() {
 }
 
 @test "negative eigenvalues are counted where all are found, and not said to be none elsewhere" {
-    data
     local how="--map svd --landmarks-file d.csv --restart --json -q"
     local kernel="--kernel polynomial --degree 1 --gamma 1 --coef0 -100"
     awk -F, '{for (j = 1; j <= NF; j++) printf "%d%s", $j - 100, j < NF ? "," : "\n"}' c.csv >less.csv

@@ -1,5 +1,6 @@
 # SIGHUP, SIGINT and SIGTERM: a clean stop with a line that resumes, and an end at once when a second one is sent.
 load helper
+brought=s
 
 # A fit of some seconds: 60,000 rows, 1,500 landmarks, one thread.
 setup_file() {
@@ -8,10 +9,6 @@ setup_file() {
     nystream import s big.csv -q
 }
 slow="--landmarks 1500 --components 2 --threads 1"
-
-big_store() {
-    cp -r "$BATS_FILE_TMPDIR/s" .
-}
 
 # Runs a command in the background as from a terminal: a shell has its own background jobs ignore
 # SIGINT, and what is ignored stays so.
@@ -33,7 +30,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
 
 # bats test_tags=slow
 @test "a fit stops on SIGINT, says how to go on, and ends with the same bytes" {
-    big_store
     interrupt INT 130 s nystream fit s "whole" $slow --restart
     grep -Eqx "nystream: (interrupted in stage [a-z]+(, at [0-9]+ %)?|stopped during .*)" err
     grep -qx "resume with: nystream fit s whole --landmarks 1500 --components 2 --threads 1" err
@@ -59,7 +55,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
 }
 
 @test "SIGTERM is 143, and the line is in the JSON" {
-    big_store
     interrupt TERM 143 s nystream fit s a $slow --json
     [ "$(wc -l <err)" -eq 1 ]
     grep -q '"code":143,"kind":"terminated"' err
@@ -69,7 +64,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
 
 # bats file_tags=slow
 @test "SIGHUP is 129, after a checkpoint that the next run goes on from" {
-    big_store
     interrupt HUP 129 s nystream fit s a $slow
     grep -q "hung up" err
     grep -qx "resume with: nystream fit s a --landmarks 1500 --components 2 --threads 1" err
@@ -78,8 +72,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
 }
 
 @test "a signal that is ignored from the start stays ignored" {
-    big_store
-    local pid signal
     env --ignore-signal=HUP,INT nystream fit s a $slow -q 2>err &
     pid=$!
     await '[[ $(nystream list s) == *running* ]]' || true
@@ -92,7 +84,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
 }
 
 @test "the line that resumes is quoted for the shell" {
-    big_store
     mv s "it's a store"
     interrupt INT 130 "it's a store" nystream fit "it's a store" a $slow
     grep -qF "resume with: nystream fit 'it'\''s a store' a --landmarks 1500 --components 2 --threads 1" err
@@ -104,21 +95,20 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
     mkfifo pipe
     exec 7<>pipe
     table 1000 3 >&7
-    start nystream import s - --format csv <pipe 2>err 7>&- &
+    start nystream import t - --format csv <pipe 2>err 7>&- &
     local pid=$! from
-    await 'grep -qs "^$pid " s/locks/points.lock'
+    await 'grep -qs "^$pid " t/locks/points.lock'
     sleep 0.2
     from=$SECONDS
     kill -INT $pid
     ends $pid 130
     exec 7>&-
     [ $((SECONDS - from)) -le 2 ]
-    grep -q "^resume with: nystream import s - --format csv" err
+    grep -q "^resume with: nystream import t - --format csv" err
 }
 
 # bats file_tags=slow
 @test "a second signal ends it at once, and the store is safe" {
-    big_store
     start nystream fit s a $slow -q 2>err &
     local pid=$! code=0
     sleep 1
@@ -130,7 +120,6 @@ interrupt() { # SIGNAL STATUS STORE COMMAND…
 }
 
 @test "a signal that comes again at once, as timeout sends it, is one request" {
-    big_store
     for verb in "fit s a" "embed $BATS_FILE_TMPDIR/big.csv -o e.npy --tmpdir ."; do
         start nystream $verb $slow -q 2>err &
         pid=$!
@@ -174,7 +163,6 @@ END
 }
 
 @test "a solve that cannot be asked is left within two seconds, to be resumed" {
-    big_store
     slow_solver
     local slow_solve="--approx nystrom --inner exact --landmarks 300 --kernel linear --threads 1"
     LD_PRELOAD=$PWD/slow.so nystream fit s a $slow_solve --json 2>err >out &
