@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "io/number.h"
 #include "io/refuse.h"
@@ -49,21 +50,11 @@ void ny_classes_free(struct ny_classes *classes)
     ny_free(classes->ctx, classes);
 }
 
-/* FNV-1a */
-static uint64_t hash(const char *text, size_t length)
-{
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return sum ^ sum >> 32;
-}
-
 /* The slot of a name, or the free one where it belongs. */
 static uint32_t *slot_of(const struct ny_classes *classes, const char *text, size_t length)
 {
     size_t mask = classes->slot_count - 1;
-    size_t at = (size_t)hash(text, length) & mask;
+    size_t at = (size_t)ny_checksum(text, length) & mask;
 
     for (;; at = (at + 1) & mask) {
         uint32_t *slot = &classes->slots[at];

@@ -166,11 +166,12 @@ static int copy_entries(struct ny_write *view, struct ny_env *fresh, struct ny_m
                  room = most + NY_CHUNK_BYTES;
     struct copy copy = {.code = 0};
     struct ny_write write;
+    bool ended = false;
     int err = NY_OK;
 
     copy.code = mdb_cursor_open(view->txn, view->env->table, &copy.cursor);
     if (copy.code) return ny_env_fail(store->ctx, view->env->path, "read", copy.code);
-    while (err == NY_OK) {
+    while (err == NY_OK && !ended) {
         err = ny_write_begin(&write, store, fresh, room);
         if (err) break;
         while (err == NY_OK && write.dirty_bytes < most) {
@@ -178,16 +179,11 @@ static int copy_entries(struct ny_write *view, struct ny_env *fresh, struct ny_m
             if (err == NY_OK) err = ny_check_interrupt(store->ctx);
             if (err == NY_OK) ny_meter_add(meter, 1, (double)copy.value.mv_size, 0);
         }
-        if (err == NY_OK || err == NY_END) {
-            int end = ny_write_commit(&write);
-
-            err = end ? end : err;
-        } else {
-            ny_write_abort(&write);
-        }
+        ended = err == NY_END;
+        err = ny_write_commit(&write, ended ? NY_OK : err);
     }
     mdb_cursor_close(copy.cursor);
-    return err == NY_END ? NY_OK : err;
+    return err;
 }
 
 /* Checks that the old one is sound, and that the copy has as many entries as are to be left and, in
@@ -266,11 +262,7 @@ static int go_on_counting(const struct ny_write *view, struct ny_env *copy)
     memory.base += mdb_txn_id(view->txn) - 1;
     memory.own = memory.base;
     if (!err) err = ny_write_begin(&write, view->store, copy, sizeof(memory));
-    if (err) return err;
-    err = ny_memory_write(&write, &memory);
-    if (!err) return ny_write_commit(&write);
-    ny_write_abort(&write);
-    return err;
+    return err ? err : ny_write_commit(&write, ny_memory_write(&write, &memory));
 }
 
 /* The copy in the folder `fresh`, which is made. */

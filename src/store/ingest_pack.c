@@ -47,7 +47,7 @@ int ny_ingest_put_packed(struct ny_ingest *ingest, const struct ny_key *key,
     int err = NY_OK;
 
     if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
-        err = ny_write_commit(&ingest->write);
+        err = ny_write_commit(&ingest->write, NY_OK);
     if (!err) err = ny_ingest_write_begin(ingest);
     if (!err) err = ny_write_room(&ingest->write, key, bytes, packed->header.checksum, &room);
     if (err) return err;

@@ -129,7 +129,7 @@ int ny_ingest_stage(struct ny_ingest *ingest)
         err = delete_staged(ingest, before);
     if (!err) ny_ingest_sparse_raise(ingest);
     if (!err) err = write_progress(ingest, true);
-    if (!err) err = ny_write_commit(&ingest->write);
+    if (!err) err = ny_write_commit(&ingest->write, NY_OK);
     if (!err) ingest->staged_open = ingest->filled ? ingest->first_block : ny_no_block;
     return err;
 }
@@ -369,7 +369,7 @@ static int drop_range(struct ny_ingest *ingest, const struct range *range)
         if (!err && count == 0)
             ny_write_abort(&ingest->write);
         else if (!err)
-            err = ny_write_commit(&ingest->write);
+            err = ny_write_commit(&ingest->write, NY_OK);
     }
     return err;
 }
@@ -549,7 +549,7 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     int err = ny_ingest_flush(ingest);
 
     if (!err && ingest->write.txn && ingest->write.dirty_bytes > 0)
-        err = ny_write_commit(&ingest->write);
+        err = ny_write_commit(&ingest->write, NY_OK);
     if (!err && tail < ingest->first_block) err = ny_ingest_names_reserve_tail(ingest);
     if (!err) err = ny_ingest_count(ingest, ingest->filled, &packs);
     ingest->dirty_max = SIZE_MAX; /* from here on it is one transaction, of a few blocks */
@@ -566,5 +566,5 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     if (!err) err = ny_ingest_put_records(ingest, &now);
     if (!err) err = ny_ingest_note(ingest, &now);
     if (!err) err = write_progress(ingest, false); /* all of it: see ny_ingest_finished() */
-    return err ? err : ny_write_commit(&ingest->write);
+    return err ? err : ny_write_commit(&ingest->write, NY_OK);
 }

@@ -51,7 +51,7 @@ int ny_store_accept_older(struct ny_store *store)
     err = ny_write_begin(&write, store, env, (size_t)1 << 16);
     if (!err) {
         write.accepts = true;
-        err = ny_write_commit(&write);
+        err = ny_write_commit(&write, NY_OK);
     }
     ny_lock_release(&lock);
     return err ? err : ny_store_compare_epochs(store);
@@ -69,7 +69,7 @@ void ny_store_remember_results(struct ny_store *store)
     if (ny_context_error(ctx)->status || ny_lock_held(store, "points")) return;
     if (ny_lock_brief(&lock, store, "points") == NY_OK) {
         if (ny_write_begin(&write, store, store->points, (size_t)1 << 16) == NY_OK)
-            (void)ny_write_commit(&write);
+            (void)ny_write_commit(&write, NY_OK);
         ny_lock_release(&lock);
     }
     ny_error_clear(ctx);

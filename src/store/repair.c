@@ -225,9 +225,7 @@ static int repair_points(struct repair *r)
     if (!err && r->imports) err = ny_import_notes_drop(&r->write, 0); /* as a whole */
     if (!err) err = write_lost(r);
     if (!err) err = write_manifest(r);
-    if (!err) return ny_write_commit(&r->write);
-    ny_write_abort(&r->write);
-    return err;
+    return ny_write_commit(&r->write, err);
 }
 
 /* ---- results ------------------------------------------------------------------------------- */

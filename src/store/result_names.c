@@ -31,22 +31,24 @@ struct ny_name_lock {
     struct ny_lock lock;
 };
 
-enum { LOCK_FILE_BYTES = NY_NAME_MAX + 8, WHAT_BYTES = NY_NAME_MAX + 16 };
+/* The file of a NAME's lock, and what it is called in messages. */
+struct words {
+    char file[NY_NAME_MAX + 8], what[NY_NAME_MAX + 16];
+};
 
-static void lock_file(char file[LOCK_FILE_BYTES], const char *name)
+static struct words words_of(const char *name)
 {
-    snprintf(file, LOCK_FILE_BYTES, "name-%s", name);
-}
+    struct words words;
 
-static void say_what(char what[WHAT_BYTES], const char *name)
-{
-    snprintf(what, WHAT_BYTES, "the result '%s'", name);
+    snprintf(words.file, sizeof(words.file), "name-%.*s", NY_NAME_MAX, name);
+    snprintf(words.what, sizeof(words.what), "the result '%.*s'", NY_NAME_MAX, name);
+    return words;
 }
 
 int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name)
 {
     struct ny_name_lock *lock = NULL;
-    char file[LOCK_FILE_BYTES], what[WHAT_BYTES];
+    struct words words;
     int err = ny_name_check(store->ctx, name);
 
     *out = NULL;
@@ -56,9 +58,8 @@ int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *
     lock = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*lock));
     if (!lock) return NY_EBUDGET;
     lock->ctx = store->ctx;
-    lock_file(file, name);
-    say_what(what, name);
-    err = ny_lock_try(&lock->lock, store, file, what);
+    words = words_of(name);
+    err = ny_lock_try(&lock->lock, store, words.file, words.what);
     if (err) {
         ny_free(store->ctx, lock);
         return err;
@@ -77,20 +78,14 @@ void ny_name_unlock(struct ny_name_lock *lock)
 
 bool ny_name_held(struct ny_store *store, const char *name)
 {
-    char file[LOCK_FILE_BYTES];
-
     if (ny_name_check(store->ctx, name) || store->in_memory) return false;
-    lock_file(file, name);
-    return ny_lock_held(store, file);
+    return ny_lock_held(store, words_of(name).file);
 }
 
 int ny_name_refuse(struct ny_store *store, const char *name)
 {
-    char file[LOCK_FILE_BYTES], what[WHAT_BYTES];
+    const struct words words = words_of(name);
     int err = ny_name_check(store->ctx, name);
 
-    if (err) return err;
-    lock_file(file, name);
-    say_what(what, name);
-    return ny_lock_refuse(store, file, what);
+    return err ? err : ny_lock_refuse(store, words.file, words.what);
 }

@@ -162,9 +162,8 @@ int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part)
 
 int ny_batch_commit(struct ny_batch *batch)
 {
-    int err = batch->failed;
+    int err = ny_write_commit(&batch->write, batch->failed);
 
-    if (!err) err = ny_write_commit(&batch->write);
     if (!err) batch->store->wrote_results = true;
     batch_free(batch);
     return err;

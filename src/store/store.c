@@ -90,11 +90,28 @@ static bool is_ours(const char *name)
     return false;
 }
 
+/* Makes a handle without environments; NULL: there is no memory. */
+static struct ny_store *new_store(struct ny_context *ctx, const char *path)
+{
+    struct ny_store *store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
+
+    if (!store) return NULL;
+    store->ctx = ctx;
+    ny_mutex_init(&store->lock);
+    store->path = ny_strdup(ctx, path);
+    if (store->path) {
+        ny_store_init_rows(store);
+        return store;
+    }
+    ny_store_close(store);
+    return NULL;
+}
+
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
     struct ny_store *store;
     struct stat info;
-    int err = NY_EBUDGET;
+    int err;
 
     *out = NULL;
     if (ny_in_memory_at(ctx, path)) return ny_in_memory_open(out, ctx);
@@ -103,19 +120,13 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
     if (holds(path, "shards") && !holds(path, "points")) return ny_set_refuse(ctx, path);
     if (!S_ISDIR(info.st_mode) || (!holds(path, "points") && !holds(path, "results")))
         return ny_no_store(ctx, NY_EIO, path);
-    store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
+    store = new_store(ctx, path);
     if (!store) return NY_EBUDGET;
-    store->ctx = ctx;
-    ny_mutex_init(&store->lock);
-    store->path = ny_strdup(ctx, path);
-    if (!store->path) goto done;
-    ny_store_init_rows(store);
     err = open_parts(store);
-    if (err) goto done;
-    *out = store;
-    store = NULL;
-done:
-    ny_store_close(store);
+    if (err)
+        ny_store_close(store);
+    else
+        *out = store;
     return err;
 }
 
@@ -142,23 +153,10 @@ void ny_store_close(struct ny_store *store)
 int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
                       const struct ny_set *set)
 {
-    struct ny_store *store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
-    int err = store ? NY_OK : NY_EBUDGET;
-
-    *out = NULL;
-    if (err) return err;
-    store->ctx = ctx;
-    ny_mutex_init(&store->lock);
-    store->path = ny_strdup(ctx, path);
-    if (store->path) {
-        ny_store_init_rows(store);
-        store->set = set;
-        *out = store;
-    } else {
-        err = NY_EBUDGET;
-        ny_store_close(store);
-    }
-    return err;
+    *out = new_store(ctx, path);
+    if (!*out) return NY_EBUDGET;
+    (*out)->set = set;
+    return NY_OK;
 }
 
 /* ---- creating ------------------------------------------------------------------------------ */
@@ -168,12 +166,6 @@ static bool exists(const char *path)
     struct stat info;
 
     return lstat(path, &info) == 0;
-}
-
-static int random_id(struct ny_context *ctx, uint8_t id[16])
-{
-    if (getentropy(id, 16) == 0) return NY_OK;
-    return ny_fail_errno(ctx, "read", "random numbers");
 }
 
 /* points/ first, under a random id; results/ takes the id that points/ has, so that a creation
@@ -187,7 +179,8 @@ static int create_parts(struct ny_context *ctx, const char *path)
     if (!err) err = part_path(ctx, path, "results", results);
     if (!err) err = part_path(ctx, points, "data.mdb", file);
     if (!err && !exists(points)) {
-        err = random_id(ctx, pulse.id);
+        if (getentropy(pulse.id, sizeof(pulse.id)))
+            err = ny_fail_errno(ctx, "read", "random numbers");
         if (!err) err = ny_env_create(ctx, points, NY_POINTS_ENVIRONMENT, pulse.id);
     }
     if (err || exists(results)) return err;

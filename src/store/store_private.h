@@ -195,9 +195,9 @@ int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_
 int ny_write_delete_part(struct ny_write *write, const char *name, const char *part);
 /* Writes the record of what the table remembers (store/epoch.c). */
 int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
-/* Writes memory and pulse and commits. After a failure nothing is changed, and the environment
- * takes no more writes until it was closed. */
-int ny_write_commit(struct ny_write *write);
+/* Writes memory and pulse and commits; with an `err` ends without a change, and returns it. After a
+ * failure nothing is changed, and the environment takes no more writes until it was closed. */
+int ny_write_commit(struct ny_write *write, int err);
 /* Ends the transaction without a change; nothing where none is alive. */
 void ny_write_abort(struct ny_write *write);
 

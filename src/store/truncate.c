@@ -263,7 +263,7 @@ static int write_all(struct truncation *t)
         err = ny_points_delete(&ingest->write, NY_KIND_SOURCE, ingest->first_block);
     if (!err) err = ny_points_delete(&ingest->write, NY_KIND_LOST, 0);
     if (!err) err = ny_points_delete(&ingest->write, NY_KIND_PROGRESS, 0);
-    return err ? err : ny_write_commit(&ingest->write);
+    return err ? err : ny_write_commit(&ingest->write, NY_OK);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------- */

@@ -377,7 +377,7 @@ static void put_meta_back(const struct kept *kept)
         (void)fdatasync(kept->fd);
 }
 
-int ny_write_commit(struct ny_write *write)
+int ny_write_commit(struct ny_write *write, int err)
 {
     struct ny_key key = ny_pulse_key();
     struct ny_frame frame = {
@@ -385,8 +385,9 @@ int ny_write_commit(struct ny_write *write)
     struct ny_header header;
     MDB_val name = val_of(&key), value = {sizeof(header) + sizeof(write->pulse), NULL};
     struct kept kept;
-    int code, err = renew_memory(write);
+    int code;
 
+    if (!err) err = renew_memory(write);
     if (err) {
         ny_write_abort(write);
         return err;

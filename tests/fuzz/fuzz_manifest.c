@@ -59,7 +59,7 @@ static void write_records(struct ny_store *store, struct fuzz_bytes bytes)
     FUZZ_CHECK(ny_write_delete_from(&write, &first, any, NULL, SIZE_MAX, &count) == NY_OK);
     while (bytes.left)
         write_record(&write, &bytes);
-    FUZZ_CHECK(ny_write_commit(&write) == NY_OK);
+    FUZZ_CHECK(ny_write_commit(&write, NY_OK) == NY_OK);
 }
 
 /* The first rows, a block, one by one, and their labels and sources. */

@@ -169,7 +169,7 @@ static void put_manifest(struct ny_store *store, const struct ny_manifest *manif
 
     assert_int_equal(ny_write_begin(&write, store, store->points, 1 << 20), NY_OK);
     assert_int_equal(ny_write_record(&write, &key, &frame, manifest), NY_OK);
-    assert_int_equal(ny_write_commit(&write), NY_OK);
+    assert_int_equal(ny_write_commit(&write, NY_OK), NY_OK);
 }
 
 TEST(absurd_manifests_are_refused)

@@ -30,7 +30,7 @@ static void forge(enum ny_kind kind, uint32_t rows, const void *raw, size_t byte
 
     CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
     CHECK(ny_write_record(&write, &key, &frame, raw));
-    CHECK(ny_write_commit(&write));
+    CHECK(ny_write_commit(&write, NY_OK));
 }
 
 static int count_damage(void *user, const struct ny_damage *damage)
@@ -81,7 +81,7 @@ static void forge_chunk(const char *part)
 
     CHECK(ny_write_begin(&write, store, store->results, 1 << 20));
     CHECK(ny_write_record(&write, &key, &frame, "data"));
-    CHECK(ny_write_commit(&write));
+    CHECK(ny_write_commit(&write, NY_OK));
 }
 
 static void read_without_locks(bool without)

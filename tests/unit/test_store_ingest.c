@@ -160,7 +160,7 @@ static void spoil_open(enum ny_kind kind, uint64_t blocks)
     }
     assert_true(bytes > 0);
     CHECK(ny_write_record(&write, &key, &frame, ""));
-    CHECK(ny_write_commit(&write));
+    CHECK(ny_write_commit(&write, NY_OK));
 }
 
 /* Leaves `import` unfinished, damages one kind of the block that it was filling, and repeats it. */

@@ -211,7 +211,7 @@ static void drop_lengths(void)
 
     CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
     CHECK(ny_write_delete(&write, &key));
-    CHECK(ny_write_commit(&write));
+    CHECK(ny_write_commit(&write, NY_OK));
 }
 
 /* Stores of before have no lengths: all rows together bound any of them, until a truncation counts
