@@ -40,6 +40,11 @@ enum {
     LINE_SHARE = 72             /* bytes that an import takes for one of a line of short numbers */
 };
 
+int ny_bytes_damaged(const struct ny_bytes *bytes)
+{
+    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+}
+
 /* Waits until the stream has bytes or an end. */
 static int await(struct ny_bytes *bytes)
 {
@@ -70,7 +75,7 @@ static int read_part(struct ny_bytes *bytes, void *to, size_t wanted, size_t *go
     if (!err) err = ny_bytes_read_at(bytes, bytes->offset, to, wanted, got);
     if (err) return err;
     bytes->offset += *got;
-    return *got == wanted ? NY_OK : ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+    return *got == wanted ? NY_OK : ny_bytes_damaged(bytes);
 }
 
 /* One read(); *got = 0 at the end. */
@@ -102,7 +107,7 @@ static int check_part(struct ny_bytes *bytes, const char *data, size_t count)
     if (count ? bytes->unpacked <= part->bytes
               : bytes->unpacked == part->bytes && bytes->crc == part->crc)
         return NY_OK;
-    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
+    return ny_bytes_damaged(bytes);
 }
 
 /* Reads plain bytes, from the file or from the unpacker. */
@@ -240,6 +245,13 @@ int ny_bytes_need(struct ny_bytes *bytes, size_t wanted)
     while (!err && !bytes->ended && (size_t)(bytes->end - bytes->at) < wanted)
         err = ny_bytes_more(bytes);
     return err;
+}
+
+int ny_bytes_must(struct ny_bytes *bytes, size_t wanted)
+{
+    int err = ny_bytes_need(bytes, wanted);
+
+    return err || (size_t)(bytes->end - bytes->at) >= wanted ? err : ny_bytes_damaged(bytes);
 }
 
 int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got)

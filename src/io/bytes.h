@@ -60,6 +60,19 @@ void ny_bytes_close(struct ny_bytes *bytes);
 int ny_bytes_more(struct ny_bytes *bytes);
 /* Makes the window at least `wanted` bytes long where the input has that many. */
 int ny_bytes_need(struct ny_bytes *bytes, size_t wanted);
+/* Does so for bytes that must be there. */
+int ny_bytes_must(struct ny_bytes *bytes, size_t wanted);
+/* Fails because the input is damaged or truncated; does not say where. */
+int ny_bytes_damaged(const struct ny_bytes *bytes);
+/* Returns the number in `size` bytes, of which the first is the lowest. */
+static inline uint64_t ny_low_first(const void *at, unsigned size)
+{
+    uint64_t number = 0;
+
+    while (size-- > 0)
+        number = number << 8 | ((const unsigned char *)at)[size];
+    return number;
+}
 /* Copies `wanted` bytes, past the window where it pays; *got is less only at the end. */
 int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got);
 /* Passes over `count` bytes, by seeking where possible; *passed is less only at the end. */

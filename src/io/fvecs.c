@@ -1,20 +1,15 @@
 /* fvecs and bvecs (Jégou et al.'s corpora): each row an int32 d and d floats or bytes, all
  * little-endian. Nothing in the bytes tells them from others: the file name does. */
 #include "io/binary.h"
-#include "io/refuse.h"
 
 static int open_vectors(struct ny_reader *reader, enum ny_element_type type)
 {
     struct ny_binary_layout layout = {.type = type, .prefixed = true, .rows = NY_ROWS_UNKNOWN};
     struct ny_bytes *bytes = reader->bytes;
-    const unsigned char *p;
-    int err = ny_bytes_need(bytes, sizeof(int32_t));
+    int err = ny_bytes_must(bytes, sizeof(int32_t));
 
     if (err) return err;
-    if ((size_t)(bytes->end - bytes->at) < sizeof(int32_t))
-        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
-    p = (const unsigned char *)bytes->at;
-    layout.d = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    layout.d = ny_low_first(bytes->at, sizeof(int32_t));
     return ny_binary_open(reader, &layout);
 }
 

@@ -12,28 +12,18 @@ enum { MAGIC_BYTES = 4, SIZE_BYTES = 4 };
 /* Finds the type of a code in the third byte; false: IDX has no such type. */
 static bool element_of(unsigned char code, enum ny_element_type *type)
 {
-    switch (code) {
-    case 0x08:
-        *type = NY_E_U1;
-        return true;
-    case 0x09:
-        *type = NY_E_I1;
-        return true;
-    case 0x0b:
-        *type = NY_E_I2;
-        return true;
-    case 0x0c:
-        *type = NY_E_I4;
-        return true;
-    case 0x0d:
-        *type = NY_E_F4;
-        return true;
-    case 0x0e:
-        *type = NY_E_F8;
-        return true;
-    default:
-        return false;
-    }
+    static const struct {
+        unsigned char code;
+        enum ny_element_type type;
+    } codes[] = {{0x08, NY_E_U1}, {0x09, NY_E_I1}, {0x0b, NY_E_I2},
+                 {0x0c, NY_E_I4}, {0x0d, NY_E_F4}, {0x0e, NY_E_F8}};
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+        if (codes[i].code == code) {
+            *type = codes[i].type;
+            return true;
+        }
+    return false;
 }
 
 /* Four bytes are enough to be sure: two are 0, a code is one of six, and there is a dimension. */
@@ -68,10 +58,8 @@ static int open_idx(struct ny_reader *reader)
     (void)element_of(p[2], &layout.type);
     dimensions = p[3];
     header = MAGIC_BYTES + SIZE_BYTES * dimensions;
-    err = ny_bytes_need(bytes, header);
+    err = ny_bytes_must(bytes, header);
     if (err) return err;
-    if ((size_t)(bytes->end - bytes->at) < header)
-        return ny_refuse_damaged(reader->ctx, reader->path, NY_NO_LINE);
     p = (const unsigned char *)bytes->at;
     layout.rows = big_endian(p + MAGIC_BYTES);
     for (size_t i = 1; i < dimensions; i++)

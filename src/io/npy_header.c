@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "io/reader.h"
-#include "io/refuse.h"
 
 /* Bytes of the magic, and the most of a header's text. */
 enum { MAGIC_BYTES = 6, HEADER_MAX = 128 * 1024 };
@@ -154,33 +153,26 @@ bool ny_npy_begins(const char *head, size_t length)
     return length >= MAGIC_BYTES && memcmp(head, NY_NPY_MAGIC, MAGIC_BYTES) == 0;
 }
 
-static int damaged(const struct ny_bytes *bytes)
-{
-    return ny_refuse_damaged(bytes->ctx, bytes->path, NY_NO_LINE);
-}
-
 int ny_npy_read_header(struct ny_bytes *bytes, struct ny_npy_header *header)
 {
     const unsigned char *p;
-    size_t field, have, length = 0;
-    int err = ny_bytes_need(bytes, MAGIC_BYTES + 6);
+    unsigned field;
+    size_t length;
+    int err = ny_bytes_must(bytes, MAGIC_BYTES + 6);
 
     if (err) return err;
     p = (const unsigned char *)bytes->at;
-    have = (size_t)(bytes->end - bytes->at);
-    if (have < MAGIC_BYTES + 6 || !ny_npy_begins(bytes->at, have) || p[6] < 1 || p[6] > 3 || p[7])
-        return damaged(bytes);
+    if (!ny_npy_begins(bytes->at, MAGIC_BYTES) || p[6] < 1 || p[6] > 3 || p[7])
+        return ny_bytes_damaged(bytes);
     field = p[6] == 1 ? 2 : 4;
-    length = (size_t)p[8] | (size_t)p[9] << 8;
-    if (field == 4) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-    if (length > HEADER_MAX) return damaged(bytes);
+    length = (size_t)ny_low_first(p + 8, field);
+    if (length > HEADER_MAX) return ny_bytes_damaged(bytes);
     bytes->at += MAGIC_BYTES + 2 + field;
-    err = ny_bytes_need(bytes, length);
+    err = ny_bytes_must(bytes, length);
     if (err) return err;
-    if ((size_t)(bytes->end - bytes->at) < length) return damaged(bytes);
     parse_text(header, bytes->at, length);
     bytes->at += length;
-    return header->wrong ? damaged(bytes) : NY_OK;
+    return header->wrong ? ny_bytes_damaged(bytes) : NY_OK;
 }
 
 bool ny_npy_element(const char *descr, enum ny_element_type *type, bool *big_endian)

@@ -7,14 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/refuse.h"
 
 enum { PIECE = 1024 };
-
-static int damaged(const struct ny_npz_array *array)
-{
-    return ny_refuse_damaged(array->bytes->ctx, array->bytes->path, NY_NO_LINE);
-}
 
 int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive,
                       const struct ny_zip_member *member)
@@ -27,7 +21,7 @@ int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive
     err = ny_zip_open(&array->bytes, archive, member);
     if (!err) err = ny_npy_read_header(array->bytes, &array->header);
     if (err) return err;
-    if (array->header.structured) return damaged(array);
+    if (array->header.structured) return ny_bytes_damaged(array->bytes);
     array->numeric = ny_npy_element(array->header.descr.text, &array->type, &big_endian);
     array->swap = big_endian != ny_host_is_big_endian();
     if (!array->numeric) return NY_OK;
@@ -35,7 +29,7 @@ int ny_npz_array_open(struct ny_npz_array *array, const struct ny_bytes *archive
     if (__builtin_mul_overflow(array->count, array->header.d, &array->count) ||
         __builtin_mul_overflow(array->count, ny_element_size(array->type), &bytes) ||
         bytes != ny_bytes_left(array->bytes))
-        return damaged(array);
+        return ny_bytes_damaged(array->bytes);
     return NY_OK;
 }
 
@@ -44,7 +38,7 @@ int ny_npz_array_read(struct ny_npz_array *array, void *to, size_t count)
     size_t size = ny_element_size(array->type), got;
     int err = ny_bytes_read(array->bytes, to, count * size, &got);
 
-    if (!err && got < count * size) err = damaged(array);
+    if (!err && got < count * size) err = ny_bytes_damaged(array->bytes);
     if (!err && array->swap && size > 1) ny_swap(to, size, count);
     return err;
 }

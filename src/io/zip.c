@@ -28,26 +28,6 @@ enum {
 /* No deflated data are shorter than a 1032nd of what they hold. */
 static const uint64_t deflate_most = 1032;
 
-static uint16_t u16(const unsigned char *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static uint32_t u32(const unsigned char *p)
-{
-    return (uint32_t)u16(p) | (uint32_t)u16(p + 2) << 16;
-}
-
-static uint64_t u64(const unsigned char *p)
-{
-    return (uint64_t)u32(p) | (uint64_t)u32(p + 4) << 32;
-}
-
-static int damaged(const struct ny_bytes *archive)
-{
-    return ny_refuse_damaged(archive->ctx, archive->path, NY_NO_LINE);
-}
-
 /* Fails because a member is encrypted, or neither stored nor deflated. */
 static int unknown_packing(const struct ny_bytes *archive)
 {
@@ -64,7 +44,7 @@ static int read_at(const struct ny_bytes *archive, uint64_t at, void *to, size_t
     int err = ny_bytes_read_at(archive, archive->start + at, to, wanted, &got);
 
     if (err || got == wanted) return err;
-    return damaged(archive);
+    return ny_bytes_damaged(archive);
 }
 
 /* ---- the directory ------------------------------------------------------------------------- */
@@ -80,16 +60,16 @@ static int read_end64(const struct ny_bytes *archive, uint64_t end, struct direc
     uint64_t at;
     int err;
 
-    if (end < LOCATOR_BYTES) return damaged(archive);
+    if (end < LOCATOR_BYTES) return ny_bytes_damaged(archive);
     err = read_at(archive, end - LOCATOR_BYTES, locator, sizeof(locator));
     if (err) return err;
-    at = u64(locator + 8);
+    at = ny_low_first(locator + 8, 8);
     if (memcmp(locator, "PK\6\7", 4) != 0 || at > end || end - at < END64_BYTES)
-        return damaged(archive);
+        return ny_bytes_damaged(archive);
     err = read_at(archive, at, record, sizeof(record));
     if (err) return err;
-    if (memcmp(record, "PK\6\6", 4) != 0) return damaged(archive);
-    *directory = (struct directory){u64(record + 48), u64(record + 40)};
+    if (memcmp(record, "PK\6\6", 4) != 0) return ny_bytes_damaged(archive);
+    *directory = (struct directory){ny_low_first(record + 48, 8), ny_low_first(record + 40, 8)};
     return NY_OK;
 }
 
@@ -106,19 +86,20 @@ static int find_directory(const struct ny_bytes *archive, struct directory *dire
     if (err) goto done;
     for (at = tail < END_BYTES ? 0 : tail - END_BYTES + 1; at > 0; at--)
         if (memcmp(bytes + at - 1, "PK\5\6", 4) == 0 &&
-            u16(bytes + at - 1 + 20) == tail - (at - 1) - END_BYTES)
+            ny_low_first(bytes + at - 1 + 20, 2) == tail - (at - 1) - END_BYTES)
             break;
     if (at == 0) {
-        err = damaged(archive);
+        err = ny_bytes_damaged(archive);
         goto done;
     }
     at--;
-    *directory = (struct directory){u32(bytes + at + 16), u32(bytes + at + 12)};
+    *directory =
+        (struct directory){ny_low_first(bytes + at + 16, 4), ny_low_first(bytes + at + 12, 4)};
     if (directory->at == UINT32_MAX || directory->bytes == UINT32_MAX ||
-        u16(bytes + at + 10) == UINT16_MAX)
+        ny_low_first(bytes + at + 10, 2) == UINT16_MAX)
         err = read_end64(archive, size - tail + at, directory);
     if (!err && (directory->at > size || directory->bytes > size - directory->at))
-        err = damaged(archive);
+        err = ny_bytes_damaged(archive);
 done:
     ny_free(archive->ctx, bytes);
     return err;
@@ -129,16 +110,16 @@ static bool take_sizes64(struct ny_zip_member *member, const unsigned char *extr
 {
     uint64_t *const wanted[] = {&member->part.bytes, &member->part.packed, &member->part.at};
 
-    for (size_t at = 0; at + 4 <= length; at += 4 + u16(extra + at + 2)) {
+    for (size_t at = 0; at + 4 <= length; at += 4 + ny_low_first(extra + at + 2, 2)) {
         const unsigned char *field = extra + at + 4;
-        size_t left = u16(extra + at + 2);
+        size_t left = ny_low_first(extra + at + 2, 2);
 
-        if (u16(extra + at) != 1) continue;
+        if (ny_low_first(extra + at, 2) != 1) continue;
         if (at + 4 + left > length) return false;
         for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
             if (*wanted[i] != UINT32_MAX) continue;
             if (left < sizeof(uint64_t)) return false;
-            *wanted[i] = u64(field);
+            *wanted[i] = ny_low_first(field, 8);
             field += sizeof(uint64_t);
             left -= sizeof(uint64_t);
         }
@@ -154,15 +135,16 @@ static int take_entry(const struct ny_bytes *archive, const unsigned char *entry
     struct ny_bytes_part *part = &member->part;
 
     member->found = true;
-    member->encrypted = u16(entry + 8) & 1;
-    member->method = u16(entry + 10);
-    part->crc = u32(entry + 16);
-    part->packed = u32(entry + 20);
-    part->bytes = u32(entry + 24);
-    part->at = u32(entry + 42);
+    member->encrypted = ny_low_first(entry + 8, 2) & 1;
+    member->method = (unsigned)ny_low_first(entry + 10, 2);
+    part->crc = (uint32_t)ny_low_first(entry + 16, 4);
+    part->packed = ny_low_first(entry + 20, 4);
+    part->bytes = ny_low_first(entry + 24, 4);
+    part->at = ny_low_first(entry + 42, 4);
     if ((part->packed == UINT32_MAX || part->bytes == UINT32_MAX || part->at == UINT32_MAX) &&
-        !take_sizes64(member, entry + ENTRY_BYTES + u16(entry + 28), u16(entry + 30)))
-        return damaged(archive);
+        !take_sizes64(member, entry + ENTRY_BYTES + ny_low_first(entry + 28, 2),
+                      ny_low_first(entry + 30, 2)))
+        return ny_bytes_damaged(archive);
     return NY_OK;
 }
 
@@ -175,10 +157,12 @@ static int walk(const struct ny_bytes *archive, const unsigned char *entry, size
 
     for (; !err && left > 0; entry += bytes, left -= bytes) {
         const char *name = (const char *)entry + ENTRY_BYTES;
-        size_t length = left < ENTRY_BYTES ? 0 : u16(entry + 28);
+        size_t length;
 
-        bytes = left < ENTRY_BYTES ? 0 : ENTRY_BYTES + length + u16(entry + 30) + u16(entry + 32);
-        if (bytes == 0 || bytes > left || memcmp(entry, "PK\1\2", 4) != 0) return damaged(archive);
+        if (left < ENTRY_BYTES || memcmp(entry, "PK\1\2", 4) != 0) return ny_bytes_damaged(archive);
+        length = ny_low_first(entry + 28, 2);
+        bytes = ENTRY_BYTES + length + ny_low_first(entry + 30, 2) + ny_low_first(entry + 32, 2);
+        if (bytes > left) return ny_bytes_damaged(archive);
         for (size_t i = 0; !err && i < count; i++)
             if (strlen(members[i].name) == length && memcmp(members[i].name, name, length) == 0)
                 err = take_entry(archive, entry, &members[i]);
@@ -193,7 +177,7 @@ int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, s
     int err = find_directory(archive, &directory);
 
     if (err) return err;
-    if (directory.bytes > DIRECTORY_MAX) return damaged(archive);
+    if (directory.bytes > DIRECTORY_MAX) return ny_bytes_damaged(archive);
     entries = ny_alloc(archive->ctx, NY_MEM_IO, (size_t)directory.bytes);
     if (!entries) return NY_EBUDGET;
     err = read_at(archive, directory.at, entries, (size_t)directory.bytes);
@@ -215,15 +199,15 @@ int ny_zip_open(struct ny_bytes **out, const struct ny_bytes *archive,
     *out = NULL;
     if (member->encrypted || (member->method != STORED && member->method != DEFLATED))
         return unknown_packing(archive);
-    if (part.at > size || size - part.at < LOCAL_BYTES) return damaged(archive);
+    if (part.at > size || size - part.at < LOCAL_BYTES) return ny_bytes_damaged(archive);
     err = read_at(archive, part.at, header, sizeof(header));
     if (err) return err;
-    if (memcmp(header, "PK\3\4", 4) != 0) return damaged(archive);
-    part.at += (uint64_t)LOCAL_BYTES + u16(header + 26) + u16(header + 28);
+    if (memcmp(header, "PK\3\4", 4) != 0) return ny_bytes_damaged(archive);
+    part.at += (uint64_t)LOCAL_BYTES + ny_low_first(header + 26, 2) + ny_low_first(header + 28, 2);
     part.deflated = member->method == DEFLATED;
-    if (part.at > size || part.packed > size - part.at) return damaged(archive);
+    if (part.at > size || part.packed > size - part.at) return ny_bytes_damaged(archive);
     if (part.deflated ? part.bytes / deflate_most > part.packed : part.bytes != part.packed)
-        return damaged(archive);
+        return ny_bytes_damaged(archive);
     part.at += archive->start;
     return ny_bytes_open_part(out, archive, &part);
 }

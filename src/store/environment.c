@@ -42,69 +42,59 @@ static bool is_full(const char *path)
            (uint64_t)disk.f_bavail * disk.f_frsize < few;
 }
 
+static const char verify[] = "; run 'nystream verify'", again[] = "; try again";
+static const char memory[] = "; allow the process more memory or address space";
+static const char more_space[] = "; make space there, and run the same command again";
+static const char no_locks[] = "; its file system has no locks: keep the store on a local disk";
+static const char full[] =
+    "; the disk is full or failing: make space there, and run the same command again";
+static const char readers[] = "; end some of the processes that read the store, or try again";
+
+/* The meaning of a code, and what to do; any other is NY_EIO. */
+static const struct {
+    int code, status;
+    const char *advice;
+} meanings[] = {
+    {MDB_CORRUPTED, NY_ESTORE, verify},
+    {MDB_PAGE_NOTFOUND, NY_ESTORE, verify},
+    {MDB_INVALID, NY_ESTORE, verify},
+    {MDB_VERSION_MISMATCH, NY_ESTORE, verify},
+    {MDB_INCOMPATIBLE, NY_ESTORE, verify},
+    {MDB_NOTFOUND, NY_ESTORE, verify},
+    {ENOMEM, NY_EBUDGET, memory},
+    {MDB_MAP_FULL, NY_EBUDGET, memory},
+    {MDB_TXN_FULL, NY_EBUDGET, memory},
+    {EMFILE, NY_EIO, NY_MORE_FILES},
+    {MDB_READERS_FULL, NY_EBUSY, readers},
+    {EBUSY, NY_EBUSY, again},
+    {EAGAIN, NY_EBUSY, again},
+    {MDB_MAP_RESIZED, NY_EBUSY, again},
+    {MDB_BAD_TXN, NY_EINTERNAL, ""},
+    {MDB_BAD_RSLOT, NY_EINTERNAL, ""},
+    {MDB_BAD_DBI, NY_EINTERNAL, ""},
+    {MDB_BAD_VALSIZE, NY_EINTERNAL, ""},
+    {MDB_KEYEXIST, NY_EINTERNAL, ""},
+    {EINVAL, NY_EINTERNAL, ""},
+    {ENOSPC, NY_EIO, more_space},
+    {EDQUOT, NY_EIO, more_space},
+    {ENOLCK, NY_EIO, no_locks},
+    {ENOSYS, NY_EIO, no_locks},
+    {EOPNOTSUPP, NY_EIO, no_locks},
+    {EIO, NY_EIO, full}, /* also what LMDB makes of a short write */
+    {EFBIG, NY_EIO, full},
+};
+
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code)
 {
     const char *advice = "";
-    int status;
+    int status = NY_EIO;
 
     if (code == EIO && strcmp(action, "read") != 0 && is_full(path)) code = ENOSPC;
-    switch (code) {
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_INVALID:
-    case MDB_VERSION_MISMATCH:
-    case MDB_INCOMPATIBLE:
-    case MDB_NOTFOUND:
-        status = NY_ESTORE;
-        advice = "; run 'nystream verify'";
-        break;
-    case ENOMEM:
-    case MDB_MAP_FULL:
-    case MDB_TXN_FULL:
-        status = NY_EBUDGET;
-        advice = "; allow the process more memory or address space";
-        break;
-    case EMFILE:
-        status = NY_EIO;
-        advice = NY_MORE_FILES;
-        break;
-    case MDB_READERS_FULL:
-        status = NY_EBUSY;
-        advice = "; end some of the processes that read the store, or try again";
-        break;
-    case EBUSY:
-    case EAGAIN:
-    case MDB_MAP_RESIZED:
-        status = NY_EBUSY;
-        advice = "; try again";
-        break;
-    case MDB_BAD_TXN:
-    case MDB_BAD_RSLOT:
-    case MDB_BAD_DBI:
-    case MDB_BAD_VALSIZE:
-    case MDB_KEYEXIST:
-    case EINVAL:
-        status = NY_EINTERNAL;
-        break;
-    case ENOSPC:
-    case EDQUOT:
-        status = NY_EIO;
-        advice = "; make space there, and run the same command again";
-        break;
-    case ENOLCK:
-    case ENOSYS:
-    case EOPNOTSUPP:
-        status = NY_EIO;
-        advice = "; its file system has no locks: keep the store on a local disk";
-        break;
-    case EIO: /* also what LMDB makes of a short write */
-    case EFBIG:
-        status = NY_EIO;
-        advice = "; the disk is full or failing: make space there, and run the same command again";
-        break;
-    default:
-        status = NY_EIO;
-    }
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+        if (meanings[i].code == code) {
+            status = meanings[i].status;
+            advice = meanings[i].advice;
+        }
     return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path,
                       mdb_strerror(code), advice);
 }
