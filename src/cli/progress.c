@@ -12,14 +12,21 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "base/clock.h"
 
 enum { WIDTH_UNKNOWN = 80, LINES_UNKNOWN = 24, EXTENT_MAX = 1000, LINE_BYTES = 512 };
 
 /* Time between two lines of progress on a pipe or in a file, such as the log of a batch job. */
 static const double pipe_interval_s = 10;
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* Asks the terminal, else the environment, else returns `unknown`. */
 static int terminal_extent(bool lines, const char *variable, int unknown)
@@ -88,7 +95,7 @@ static void draw_line(struct display *display, const char *line)
 static void show_progress(void *user, const struct ny_progress *progress)
 {
     struct display *display = user;
-    double now = ny_now();
+    double now = now_s();
     char line[LINE_BYTES];
 
     write_line(progress, line);
@@ -131,7 +138,7 @@ void cli_display_start(struct command *command)
     display->quiet = command->quiet || command->json;
     display->verbose = command->verbose && !display->quiet;
     display->json = command->json;
-    display->started_s = display->printed_s = ny_now();
+    display->started_s = display->printed_s = now_s();
     ny_context_set_log(command->context, show_message, display);
     if (!command->quiet && (display->terminal || !command->json))
         ny_context_set_progress(command->context, show_progress, display);
@@ -144,7 +151,7 @@ void cli_display_end(struct command *command)
 
     if (!display->verbose || getrusage(RUSAGE_SELF, &used)) return;
     fprintf(stderr, "nystream: %s took %s and at most %s of memory", command->verb->name,
-            cli_duration(ny_now() - display->started_s).text,
+            cli_duration(now_s() - display->started_s).text,
             cli_bytes(1024.0 * (double)used.ru_maxrss).text);
     if (command->verb->groups & NY_GROUP_THREADS)
         fprintf(stderr, ", in up to %u threads", ny_context_threads(command->context));

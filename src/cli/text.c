@@ -17,6 +17,15 @@ void cli_print_text(FILE *file, const char *text)
     }
 }
 
+int cli_columns(const char *text)
+{
+    int columns = 0;
+
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
 void cli_print_padded(FILE *file, const char *text, int columns)
 {
     int pad = columns - cli_columns(text);

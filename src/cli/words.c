@@ -65,15 +65,6 @@ struct words cli_scaled(double x, const char *unit)
     return words;
 }
 
-int cli_columns(const char *text)
-{
-    int columns = 0;
-
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
-
 void cli_sizes(const json_t *sizes, int columns, char text[CLI_SIZES_BYTES])
 {
     enum { LISTED = 12 };
