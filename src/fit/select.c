@@ -100,9 +100,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
         .points_given = settings->landmark_points.count > 0,
         .certify = settings->certify,
         .workers = fit->job.workers,
-        .checkpoint = {.save = pass->checkpoint,
-                       .arg = pass->arg,
-                       .interval_s = ny_context_checkpoint_s(fit->job.ctx)}};
+        .checkpoint = {.save = pass->checkpoint, .arg = pass->arg}};
 }
 
 /* Measures the residuals that the rule has not measured. */

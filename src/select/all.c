@@ -1,8 +1,7 @@
 /* all: every row, in order. */
 #include "select/rules_private.h"
 
-static int select_rows(const struct ny_selection_request *request,
-                       struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     size_t count = 0;
     int err;

@@ -37,8 +37,7 @@ static int check_duplicates(struct ny_context *ctx, struct entry *entries, size_
                    (unsigned long long)entries[earlier].row, entries[earlier].position, first);
 }
 
-static int select_rows(const struct ny_selection_request *request,
-                       struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     size_t m = request->landmarks;
     struct entry *entries;

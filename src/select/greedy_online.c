@@ -109,7 +109,7 @@ static int checkpoint_if_due(const struct followed *run)
     const struct ny_selection_request *request = greedy->request;
 
     if (!has_turn(run) || !request->checkpoint.save ||
-        ny_now() - greedy->checkpoint_s < request->checkpoint.interval_s)
+        ny_now() - greedy->checkpoint_s < ny_context_checkpoint_s(greedy->ctx))
         return NY_OK;
     return ny_greedy_checkpoint(greedy, next_unit(run));
 }

@@ -124,7 +124,7 @@ static int begin_run(struct ny_greedy *greedy)
 
     /* Runs may be shorter than the time between two checkpoints of a pass. */
     if (!err && request->checkpoint.save && greedy->search.runs &&
-        ny_now() - greedy->checkpoint_s >= request->checkpoint.interval_s / 2)
+        ny_now() - greedy->checkpoint_s >= ny_context_checkpoint_s(greedy->ctx) / 2)
         err = ny_greedy_checkpoint(greedy, 0);
     return err;
 }

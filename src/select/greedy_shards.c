@@ -80,9 +80,7 @@ static int measure(struct ny_greedy *greedy, double tolerance, struct ny_source 
 /* Saves where the run is, if that is due, at the end of a shard's turn. */
 static int checkpoint_turn(struct ny_greedy *greedy)
 {
-    double interval_s = greedy->request->checkpoint.interval_s;
-
-    if (ny_now() - greedy->checkpoint_s < interval_s / 2) return NY_OK;
+    if (ny_now() - greedy->checkpoint_s < ny_context_checkpoint_s(greedy->ctx) / 2) return NY_OK;
     return ny_greedy_checkpoint(greedy, ny_units_of(greedy->here.end - greedy->here.first));
 }
 

@@ -24,13 +24,13 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
     bool searches = ny_greedy_searches(request);
     int err;
 
-    *greedy = (struct ny_greedy){.ctx = ctx,
-                                 .own.ctx = ctx,
-                                 .request = request,
-                                 .n = n,
-                                 .here = request->here.end ? request->here
-                                                           : (struct ny_row_range){0, n},
-                                 .workers = ny_selection_workers(request)};
+    *greedy =
+        (struct ny_greedy){.ctx = ctx,
+                           .own.ctx = ctx,
+                           .request = request,
+                           .n = n,
+                           .here = request->here.end ? request->here : (struct ny_row_range){0, n},
+                           .workers = ny_selection_workers(request)};
     if (!searches && (!(options.tolerance > 0) || !isfinite(options.tolerance)))
         return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
                        options.tolerance);

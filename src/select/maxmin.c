@@ -4,8 +4,7 @@
 
 #include "base/memory.h"
 
-static int select_rows(const struct ny_selection_request *request,
-                       struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     const struct ny_candidates *candidates = &request->candidates;
     struct ny_selection_request one = *request;

@@ -336,7 +336,7 @@ static int rest(struct ny_rpcholesky *rp)
     int interrupted = ny_check_interrupt(rp->ctx), err = NY_OK;
 
     if (rp->request->checkpoint.save &&
-        (interrupted || ny_now() - rp->saved_s >= rp->request->checkpoint.interval_s))
+        (interrupted || ny_now() - rp->saved_s >= ny_context_checkpoint_s(rp->ctx)))
         err = ny_pivot_checkpoint(rp, 0);
     return err ? err : interrupted;
 }

@@ -82,11 +82,10 @@ struct ny_selection_work ny_rpcholesky_work(const struct ny_selection_request *r
                                             const struct ny_decay *decay)
 {
     enum { WINDOWS_MAX = 100000 };
-    struct play play = {.decay = decay,
-                        .pace = {.n = (double)request->n,
-                                 .m = (double)m,
-                                 .d = ny_entry_products(request->spec)},
-                        .bound = 1};
+    struct play play = {
+        .decay = decay,
+        .pace = {.n = (double)request->n, .m = (double)m, .d = ny_entry_products(request->spec)},
+        .bound = 1};
 
     for (int i = 0; i < WINDOWS_MAX && play.pace.count < play.pace.m; i++) {
         play_window(&play);

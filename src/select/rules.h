@@ -69,7 +69,6 @@ struct ny_candidates {
 struct ny_selection_checkpoint {
     int (*save)(void *arg, const void *image, size_t bytes); /* NULL: nothing is saved */
     void *arg;
-    double interval_s; /* between two images, at least */
     const void *image; /* NULL: the selection begins */
     size_t image_bytes;
     void **image_owner; /* NULL, or: ny_free()d and set to NULL once the image is restored */

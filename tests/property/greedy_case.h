@@ -98,6 +98,7 @@ static int run_from(const struct sought *kind, const struct rows *r, unsigned wo
     struct counted counted = {.count = 0};
     int err;
 
+    ny_context_set_checkpoint(ctx, 0);
     assert_int_equal(ny_source_of_memory(&counted.rows, ctx, r->x, NY_F32, r->n, r->d), NY_OK);
     counted.base = *counted.rows;
     counted.base.ops = &ops;

@@ -236,6 +236,7 @@ static inline void check_bytes(const char *rule, const struct kind *kind, const 
     OWNED(ny_selection) a;
     struct ny_selection b;
 
+    ny_context_set_checkpoint(ctx, 0);
     request.checkpoint.save = keep_image;
     request.checkpoint.arg = &one;
     request.workers = 1;

@@ -211,6 +211,7 @@ static void check_rest(const struct ny_sweep *sweep, struct collected *all)
     rest.fold = count_batch;
     rest.checkpoint = count_sources;
     rest.arg = &done;
+    ny_context_set_checkpoint(ctx, 0);
     assert_int_equal(ny_sweep_run(&rest), NY_OK);
     assert_int_equal(done, sweep->count);
 }

@@ -158,6 +158,7 @@ TEST(an_earlier_dictionary_that_cannot_be_remade_is_left)
     import(x, NY_U8);
     request = request_of(&asked);
     assert_int_equal(ny_rule_find("greedy")->select(&request, &whole), NY_OK);
+    ny_context_set_checkpoint(ctx, 0);
     request.greedy.earlier = &earlier;
     request.checkpoint.save = keep_image;
     request.checkpoint.arg = &images;

@@ -102,6 +102,7 @@ static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
                                                            .arg = &run->kept[shard],
                                                            .image = run->from[shard],
                                                            .image_bytes = run->from_bytes[shard]}};
+    ny_context_set_checkpoint(ctx, 0);
     err = ny_rule_find(run->rule)->select(&request, &selection);
     if (!err) memcpy(run->rows[shard], selection.rows, selection.m * sizeof(uint64_t));
     run->m[shard] = selection.m;
