@@ -299,7 +299,7 @@ void ny_columns_square_count(struct ny_layout *l, const struct ny_columns_spec *
 struct ny_geometry_wish {
     enum ny_scale scale;
     bool centred;     /* subtract the mean */
-    bool differences; /* of which nothing but differences is taken: columns/centre.h */
+    bool differences; /* of which nothing but differences is taken: columns/geometry.c */
     bool rough;       /* no row is read, and weights that need it are guessed: for a plan, or where
                        * the centre is made later */
     unsigned workers; /* of a pass that counts values; 0: one */

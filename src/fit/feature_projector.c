@@ -6,6 +6,87 @@
 
 #include "linalg/numbers.h"
 
+/* ---- rows that are incomplete -----------------------------------------------------------------
+ */
+
+/* Lays out the room of so many workers, for p pairs. */
+static void lay_incomplete(struct ny_layout *l, struct ny_incomplete *incomplete, size_t p,
+                           unsigned workers)
+{
+    *incomplete = (struct ny_incomplete){.p = p};
+    incomplete->roots = ny_lay(l, NY_MEM_MODEL, p, sizeof(double));
+    incomplete->matrices = ny_lay(l, NY_MEM_TILES, workers * p, (p + 1) * sizeof(double));
+}
+
+/* Takes the map of a model, which must outlive it. */
+static void use_incomplete(struct ny_incomplete *incomplete, const struct ny_model *model)
+{
+    incomplete->d = model->d;
+    incomplete->P = model->P;
+    for (size_t k = 0; k < incomplete->p; k++) {
+        double square = 0;
+
+        for (size_t j = 0; j < model->d; j++)
+            square += model->P[j * model->p + k] * model->P[j * model->p + k];
+        incomplete->roots[k] = square > 0 ? 1 / sqrt(square) : 0;
+    }
+}
+
+/* A = I − V_MᵀV_M, its lower triangle; returns how many columns are missing. */
+static size_t make_matrix(const struct ny_incomplete *in, const uint8_t *genotypes, double *A)
+{
+    const uint8_t *end = genotypes + in->d, *at = genotypes;
+    size_t p = in->p, missing = 0;
+
+    memset(A, 0, p * p * sizeof(*A));
+    for (; (at = memchr(at, NY_GENOTYPE_MISSING, (size_t)(end - at))); at++, missing++) {
+        const double *row = in->P + (size_t)(at - genotypes) * p;
+
+        for (size_t i = 0; i < p; i++)
+            for (size_t k = 0; k <= i; k++)
+                A[i * p + k] -= row[i] * row[k];
+    }
+    for (size_t i = 0; i < p; i++) {
+        for (size_t k = 0; k < i; k++)
+            A[i * p + k] *= in->roots[i] * in->roots[k];
+        A[i * p + i] = 1 + A[i * p + i] * in->roots[i] * in->roots[i];
+    }
+    return missing;
+}
+
+/* Solves for t, which has Vᵀz; false: it stays, since A is not positive beside rounding. */
+static bool solve(double *A, size_t p, double *t)
+{
+    const double least = 0x1p-20;
+    struct ny_matrix L = ny_matrix(A, p, p), x = ny_matrix(t, p, 1);
+
+    if (ny_cholesky(L)) return false;
+    for (size_t i = 0; i < p; i++)
+        if (A[i * p + i] * A[i * p + i] < least) return false;
+    ny_solve_lower(L, x);
+    ny_solve_lower_t(L, x);
+    return true;
+}
+
+/* Corrects the p numbers zᵀP of a row of genotypes, on a worker. A row whose columns cannot tell
+ * all coordinates, since fewer than p are there, stays as it is. */
+static void correct_row(const struct ny_incomplete *in, unsigned worker, const uint8_t *genotypes,
+                        bool f64, void *y)
+{
+    size_t p = in->p;
+    double *A = in->matrices + worker * p * (p + 1), *t = A + p * p;
+
+    if (!make_matrix(in, genotypes, A)) return;
+    for (size_t k = 0; k < p; k++)
+        t[k] = ny_number(y, f64, k) * in->roots[k];
+    if (!solve(A, p, t)) return;
+    for (size_t k = 0; k < p; k++)
+        ny_number_set(y, f64, k, in->roots[k] > 0 ? t[k] / in->roots[k] : 0);
+}
+
+/* ---- products with the map --------------------------------------------------------------------
+ */
+
 /* Tells whether rows may be incomplete, and the map is that of orthonormal vectors. */
 static bool has_incomplete(const struct ny_columns_spec *spec)
 {
@@ -22,7 +103,7 @@ void ny_feature_projector_lay(struct ny_layout *l, struct ny_feature_projector *
     fp->P = ny_lay(l, NY_MEM_MODEL, spec->geometry->d, fp->width * element);
     fp->features = ny_lay(l, NY_MEM_TILES, workers, sizeof(*fp->features));
     fp->Y = ny_lay(l, NY_MEM_TILES, workers * rows, fp->width * element);
-    if (has_incomplete(spec)) ny_incomplete_lay(l, &fp->incomplete, p, workers);
+    if (has_incomplete(spec)) lay_incomplete(l, &fp->incomplete, p, workers);
     fp->products = ny_lay(l, NY_MEM_TILES, workers, rows * sizeof(double));
     for (unsigned w = 0; w < workers; w++) {
         struct ny_features *features = ny_features_lay(l, &fp->spec, precision);
@@ -36,7 +117,7 @@ void ny_feature_projector_use(struct ny_feature_projector *fp, const struct ny_m
     fp->model = model;
     ny_numbers_set_rows(fp->P, model->precision == NY_PRECISION_F64, fp->width,
                         ny_matrix(model->P, model->m, model->p));
-    if (fp->incomplete.roots) ny_incomplete_use(&fp->incomplete, model);
+    if (fp->incomplete.roots) use_incomplete(&fp->incomplete, model);
     ny_blas_serial();
 }
 
@@ -56,10 +137,8 @@ static void complete(const struct ny_feature_projector *fp, unsigned worker, voi
     for (size_t i = 0; i < rows; i++) {
         const uint8_t *genotypes = ny_features_raw(fp->features[worker], i);
 
-        if (f64)
-            ny_incomplete_row64(&fp->incomplete, worker, genotypes, (double *)Y + i * fp->width);
-        else
-            ny_incomplete_row32(&fp->incomplete, worker, genotypes, (float *)Y + i * fp->width);
+        correct_row(&fp->incomplete, worker, genotypes, f64,
+                    (char *)Y + i * fp->width * ny_number_bytes(f64));
     }
 }
 

@@ -3,8 +3,21 @@
 #define NY_FIT_FEATURE_PROJECTOR_H
 
 #include "columns/features.h"
-#include "fit/incomplete.h"
+#include "base/layout.h"
 #include "model/model.h"
+
+/*
+ * Places rows of genotypes some of which are missing, by the columns that they have. The mean
+ * stands for what is missing, so that products with the map, Vᵀz of orthonormal V, come out too
+ * small: by V_MᵀV_M of the missing columns M. The coordinates t that have the least squares
+ * ‖z − Vt‖ in the other columns solve (I − V_MᵀV_M)t = Vᵀz, as EIGENSOFT's lsqproject has them.
+ */
+struct ny_incomplete {
+    size_t d, p;
+    const double *P;  /* d × p, of the model: VΛ^-½ */
+    double *roots;    /* p: √λ, by which P's columns are V's; 0 of columns without a pair */
+    double *matrices; /* p × (p + 1), a worker: I − V_MᵀV_M, and Vᵀz */
+};
 
 struct ny_feature_projector {
     const struct ny_model *model;

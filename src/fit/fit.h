@@ -68,7 +68,7 @@ struct ny_fit {
     struct ny_tile_cache *cache; /* tiles that later passes copy; NULL: none */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
-    struct ny_online *online; /* set while stage select also sums up (fit/online.h) */
+    struct ny_online *online; /* set while stage select also sums up (fit/online.c) */
     struct ny_model *model;
     double *state; /* products of a method that needs all of K (whole/products.h) */
 };

@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "fit/shards.h"
 #include "fit/sums.h"
-#include "fit/sums_room.h"
 #include "base/peers.h"
 
 /* A step has as many places for a checkpoint as units, and that of its end. */

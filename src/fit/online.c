@@ -21,14 +21,21 @@
  * Over shards, which take turns (select/greedy_online.c), the sums go from turn to turn with the
  * landmarks, so that they are those of one store with all rows.
  */
-#include "fit/online.h"
+#include "fit/sums.h"
 
 #include "fit/courses.h"
 #include "fit/select.h"
 #include "fit/sizes.h"
-#include "fit/sums_room.h"
 #include "base/peers.h"
 #include "stream/pass.h"
+
+/* The state of the selection. */
+struct ny_online {
+    struct ny_fit *fit;
+    uint64_t rows;                  /* rows that fit->acc has summed */
+    double *a;                      /* shift of the tiles that it summed */
+    const struct ny_decided *batch; /* the batch that is being added */
+};
 
 /* Saves a checkpoint in the middle of a batch. It is the selection's own, which takes the sums
  * along by put(). */

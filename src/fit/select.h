@@ -1,5 +1,5 @@
 /* Selects landmarks: the pass that stage select makes, and that a selection which sums up as it
- * goes (fit/online.h) makes with it. */
+ * goes (fit/online.c) makes with it. */
 #ifndef NY_FIT_SELECT_H
 #define NY_FIT_SELECT_H
 

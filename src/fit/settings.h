@@ -18,7 +18,7 @@ enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
 /* Memory of the caller that takes the coordinates of all rows, in the precision of the fit; they
  * are not stored then. */
 struct ny_row_room {
-    int dtype; /* of what the caller wants: NY_F32 or NY_F64 */
+    int dtype;   /* of what the caller wants: NY_F32 or NY_F64 */
     void *rows;  /* NULL: nobody wants them */
     bool filled; /* they are there, or nobody wanted them */
 };
@@ -41,23 +41,23 @@ struct ny_fit_settings {
     bool pilot;                              /* Algorithm 2 starts near a sample's ε */
     bool affine; /* the approximation works on the affine hull: --affine was typed */
     bool certify;
-    bool online;                        /* one pass selects and accumulates (fit/online.h) */
-    double tol;                         /* relative error of eigenvalues that products find */
-    unsigned max_passes;                /* products that are made for them at most */
-    size_t probes;            /* columns of K that measure the error; 0: none */
-    double accuracy;          /* to which all components are to be right, or, with */
-    bool of_trace;            /* this, the trace; 0: whatever it is */
-    size_t check_rows;        /* rows that measure the components' errors (fit/checks.h) */
-    size_t landmarks;         /* the m that is wanted */
-    bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
+    bool online;                     /* one pass selects and accumulates (fit/online.c) */
+    double tol;                      /* relative error of eigenvalues that products find */
+    unsigned max_passes;             /* products that are made for them at most */
+    size_t probes;                   /* columns of K that measure the error; 0: none */
+    double accuracy;                 /* to which all components are to be right, or, with */
+    bool of_trace;                   /* this, the trace; 0: whatever it is */
+    size_t check_rows;               /* rows that measure the components' errors (fit/checks.h) */
+    size_t landmarks;                /* the m that is wanted */
+    bool landmarks_typed;            /* m was set by the user: fewer are worth a warning */
     const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
     struct ny_landmark_points landmark_points; /* how they are kept; count 0: they are rows */
     size_t table_bytes;                        /* tables that the options hold while the job runs */
-    struct ny_rows *columns;  /* rows of C of a precomputed kernel; NULL: of no such */
-    size_t components;        /* p */
-    size_t rank;              /* k; 0: the method's default */
-    bool asymmetric; /* diffusion by eigenvectors of 𝒟⁻¹K, not of 𝒟^-½K𝒟^-½ */
-    double time;     /* t of diffusion, the power of its eigenvalues */
+    struct ny_rows *columns; /* rows of C of a precomputed kernel; NULL: of no such */
+    size_t components;       /* p */
+    size_t rank;             /* k; 0: the method's default */
+    bool asymmetric;         /* diffusion by eigenvectors of 𝒟⁻¹K, not of 𝒟^-½K𝒟^-½ */
+    double time;             /* t of diffusion, the power of its eigenvalues */
     bool row_normalize;
     size_t experts; /* how many an ensemble has; 0: decided by the rank */
     enum ny_weights weights;
@@ -69,11 +69,11 @@ struct ny_fit_settings {
     bool largest_alone;             /* a map of a graph may leave out more than half of the rows */
     const char *graph_name;         /* NAME of the stored graph; NULL: it is made */
     const struct ny_named_graph *graph_given; /* it, while a fit is planned or runs */
-    bool updates;                   /* an earlier result takes new rows in */
-    bool placed;                    /* the rows are placed by a model from elsewhere */
-    bool until_sums;                /* the job ends where its sums are made, before stage solve */
-    struct ny_row_room *room;       /* NULL: coordinates are stored */
-    bool patient; /* only a plan is wanted: rows may be looked at for longer */
+    bool updates;                             /* an earlier result takes new rows in */
+    bool placed;                              /* the rows are placed by a model from elsewhere */
+    bool until_sums;          /* the job ends where its sums are made, before stage solve */
+    struct ny_row_room *room; /* NULL: coordinates are stored */
+    bool patient;             /* only a plan is wanted: rows may be looked at for longer */
 };
 
 /* Tells whether the columns of C are those of the points: landmark j is the unit vector e_j, and no

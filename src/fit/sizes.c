@@ -1,7 +1,6 @@
 /* Pieces of memory that several stages of a fit hold, from which their bytes are made up. */
 #include "fit/sizes.h"
 
-#include "fit/sums_room.h"
 #include "spectral/method.h"
 
 /* Headers of blocks, and what has the size of a landmark's row or less. */
@@ -84,6 +83,23 @@ void ny_sizes_landmarks(struct ny_layout *l, const struct ny_sizes *f, bool with
     ny_columns_count(l, &f->spec, f->m);
     ny_lay(l, NY_MEM_DICTIONARY, f->m, sizeof(uint64_t) + 2 * sizeof(double));
     if (with_W) ny_layout_add(l, NY_MEM_SOLVE, square_of(f));
+}
+
+void ny_sums_lay(struct ny_layout *l, struct ny_sums_room *room, const struct ny_sums_shape *shape)
+{
+    ny_tiles_lay(l, &room->tiles, shape->spec, shape->m, shape->precision, shape->workers);
+    room->roots = ny_lay(l, NY_MEM_TILES, shape->workers, NY_UNIT_ROWS * sizeof(double));
+    room->of_tile = ny_lay(l, NY_MEM_GRAM, shape->workers, sizeof(*room->of_tile));
+    room->share = ny_lay(l, NY_MEM_GRAM, shape->workers, sizeof(*room->share));
+    for (unsigned w = 0; w < shape->workers; w++) {
+        struct ny_sums_share spare, *share = room->share ? &room->share[w] : &spare;
+
+        if (shape->joins)
+            share->joined = ny_joined_partial_lay(l, shape->m, shape->joined, shape->gram);
+        else
+            share->sums = ny_partial_lay(l, shape->m, shape->gram);
+        if (shape->width) share->products = ny_krylov_partial_lay(l, shape->m, shape->width);
+    }
 }
 
 void ny_sizes_sums(struct ny_layout *l, const struct ny_sizes *f, const struct ny_sums_shape *of)

@@ -17,7 +17,6 @@
 #include "fit/given_columns.h"
 #include "fit/gram_noise.h"
 #include "fit/shards.h"
-#include "fit/sums_room.h"
 #include "fit/unreached.h"
 #include "base/peers.h"
 #include "stream/pass.h"

@@ -1,7 +1,7 @@
 /*
  * Drift: how far the rows that come are from being drawn like those of the fit. Each row has one
  * figure, what the landmarks leave out of it, or without landmarks two: what the components leave
- * out, and where it lies along them (place/spread.h). The drift is the largest distance between the
+ * out, and where it lies along them. The drift is the largest distance between the
  * distributions of these figures over some of the new rows and over some of the fit, 0 to 1
  * (Kolmogorov and Smirnov). Transforms, appends and updates tell it in the same words.
  */
