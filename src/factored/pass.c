@@ -12,7 +12,6 @@
 #include "linalg/numbers.h"
 #include "fit/given_columns.h"
 #include "base/peers.h"
-#include "stream/pass.h"
 
 /* Columns of Φ whose sums are added together. */
 enum { GROUP = 16 };
@@ -334,19 +333,15 @@ int ny_feature_pass_run(const struct ny_feature_pass *pass)
     double products = pass->Q && !pass->Z.at ? 4 : pass->Q || pass->X.at ? 2 : 1;
     double flops = products * (double)all->width * ny_entry_products(&all->spec);
     struct run run = {.pass = pass, .all = all};
-    struct ny_source *source;
-    int err = ny_fit_open_source(pass->fit, job->points.n, &source);
+    int err;
 
-    if (err) return err;
     ny_blas_serial();
-    err = ny_pass_run(&(struct ny_pass){.source = source,
-                                        .stage = ny_stage_name(job->stage),
-                                        .workers = (unsigned)all->count,
-                                        .first_unit = pass->first_unit,
-                                        .flops_per_row = flops},
+    err = ny_fit_pass(pass->fit, job->points.n,
+                      (struct ny_pass){.workers = (unsigned)all->count,
+                                       .first_unit = pass->first_unit,
+                                       .flops_per_row = flops},
                       &work, &run);
     if (!err) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
-    ny_source_free(source);
     return err;
 }
 

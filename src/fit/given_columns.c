@@ -34,11 +34,17 @@ int ny_given_columns_gather(struct ny_fit *fit, void *rows)
     return err ? err : ny_given_columns_shape(fit->job.ctx, fit->settings, &fit->job.points);
 }
 
-int ny_fit_open_source(struct ny_fit *fit, uint64_t rows, struct ny_source **source)
+int ny_fit_pass(struct ny_fit *fit, uint64_t rows, struct ny_pass pass,
+                const struct ny_pass_work *work, void *arg)
 {
-    struct ny_rows *C = fit->settings->columns;
-    struct ny_rows *X = C ? C : fit->job.X;
-    int err = ny_rows_source(X, rows, (size_t)fit->job.points.row_slots, fit->job.workers, source);
+    struct ny_rows *X = fit->settings->columns ? fit->settings->columns : fit->job.X;
+    unsigned workers = fit->job.workers;
+    int err = ny_rows_source(X, rows, (size_t)fit->job.points.row_slots, workers, &pass.source);
 
-    return err ? err : ny_source_widen(source, *source, fit->job.points.dtype, fit->job.workers);
+    if (!err) err = ny_source_widen(&pass.source, pass.source, fit->job.points.dtype, workers);
+    pass.stage = ny_stage_name(fit->job.stage);
+    if (!pass.workers) pass.workers = workers;
+    if (!err) err = ny_pass_run(&pass, work, arg);
+    ny_source_free(pass.source);
+    return err;
 }

@@ -6,6 +6,7 @@
 #define NY_FIT_GIVEN_COLUMNS_H
 
 #include "fit/fit.h"
+#include "stream/pass.h"
 
 /* Sets points->d, dtype and block_rows to those of the rows that a pass reads; does not change them
  * for other kernels. NY_EDATA when the file does not have n rows and m columns. */
@@ -14,7 +15,9 @@ int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings 
 /* Reads the landmarks' rows of C, which are W, in the order of fit->rows: one pass over the file.
  */
 int ny_given_columns_gather(struct ny_fit *fit, void *rows);
-/* Opens the source of a pass over `rows` rows: points, or rows of given columns. */
-int ny_fit_open_source(struct ny_fit *fit, uint64_t rows, struct ny_source **source);
+/* Runs a pass of the stage under way over `rows` rows: points, or rows of given columns. `pass` may
+ * have fewer workers than the job; 0: as many. */
+int ny_fit_pass(struct ny_fit *fit, uint64_t rows, struct ny_pass pass,
+                const struct ny_pass_work *work, void *arg);
 
 #endif

@@ -19,7 +19,6 @@
 #include "fit/shards.h"
 #include "linalg/factor.h"
 #include "spectral/gram_noise.h"
-#include "stream/pass.h"
 
 struct measure {
     struct ny_fit *fit;
@@ -128,23 +127,6 @@ void ny_fit_measure_lay(struct ny_layout *l, const struct ny_columns_spec *spec,
     lay(l, &(struct measure){.fit = NULL}, spec, m, workers);
 }
 
-/* Runs over the units that are not skipped. A kill begins it again, as it is short. */
-static int run_pass(struct measure *run)
-{
-    struct ny_fit *fit = run->fit;
-    struct ny_source *source = NULL;
-    int err = ny_fit_open_source(fit, fit->job.points.n, &source);
-
-    if (!err)
-        err = ny_pass_run(&(struct ny_pass){.source = source,
-                                            .stage = ny_stage_name(fit->job.stage),
-                                            .workers = fit->job.workers,
-                                            .skip = is_skipped},
-                          &(struct ny_pass_work){.unit = unit, .fold = fold}, run);
-    ny_source_free(source);
-    return err;
-}
-
 /* Returns the units of the points, with the share of the last one. */
 static double units_of(const struct ny_fit *fit)
 {
@@ -165,6 +147,7 @@ static void use(struct ny_fit *fit, const struct ny_gram_noise *noise)
 
 int ny_fit_measure_gram(struct ny_fit *fit)
 {
+    static const struct ny_pass_work work = {.unit = unit, .fold = fold};
     struct measure run = {.fit = fit, .units = ny_gram_noise_units(ny_units_of(fit->job.points.n))};
     bool full = false;
     int err;
@@ -184,7 +167,9 @@ int ny_fit_measure_gram(struct ny_fit *fit)
     run.tiles.cache = fit->cache;
     if (fit->degrees.v) run.degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
     err = ny_gram_meter_begin(&run.meter, &run.own, run.L, fit->a, run.spread);
-    if (!err) err = run_pass(&run);
+    if (!err) /* a kill begins it again, as it is short */
+        err =
+            ny_fit_pass(fit, fit->job.points.n, (struct ny_pass){.skip = is_skipped}, &work, &run);
     if (!err) err = ny_gram_meter_fold_peers(&run.meter, ny_context_peers(fit->job.ctx));
     if (!err) {
         struct ny_gram_noise noise = ny_gram_meter_read(&run.meter);

@@ -38,7 +38,6 @@
 #include "model/embedding.h"
 #include "model/model.h"
 #include "select/draws.h"
-#include "stream/pass.h"
 
 /* ---- one unit ------------------------------------------------------------------------------ */
 
@@ -208,17 +207,10 @@ static int run_pass(struct ny_probe *run, uint64_t first_unit)
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     struct ny_fit *fit = run->fit;
     double flops = 2 * (double)run->r * (double)(fit->job.points.d + run->p);
-    struct ny_source *source = NULL;
-    int err = ny_fit_open_source(fit, fit->job.points.n, &source);
+    int err =
+        ny_fit_pass(fit, fit->job.points.n,
+                    (struct ny_pass){.first_unit = first_unit, .flops_per_row = flops}, &work, run);
 
-    if (err == NY_OK)
-        err = ny_pass_run(&(struct ny_pass){.source = source,
-                                            .stage = "probe",
-                                            .workers = fit->job.workers,
-                                            .first_unit = first_unit,
-                                            .flops_per_row = flops},
-                          &work, run);
-    ny_source_free(source);
     if (err == NY_OK)
         ny_job_count_pass(&fit->job, fit->job.points.n, flops * (double)fit->job.points.n);
     return err;

@@ -20,7 +20,6 @@
 #include "fit/plan.h"
 #include "fit/projector.h"
 #include "fit/unreached.h"
-#include "stream/pass.h"
 
 /* The state of the pass. What a checkpoint keeps of it is `sums` and `unreached`; rows go to the
  * writers. */
@@ -246,23 +245,12 @@ static int run_pass(struct project *run, uint64_t first_unit)
         ny_projector_flops(&spec, model->m, model->p) -
         (ny_tile_cache_whole(fit->cache) ? 2 * (double)model->m * ny_entry_products(&spec) : 0);
     uint64_t rows = fit->job.points.n - (run->kept ? ny_earlier_rows(fit) : 0);
-    struct ny_source *source = NULL;
-    int err;
+    int err =
+        ny_fit_pass(fit, fit->job.points.n,
+                    (struct ny_pass){.first_unit = first_unit, .flops_per_row = flops}, &work, run);
 
-    err = ny_fit_open_source(fit, fit->job.points.n, &source);
-    if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.source = source,
-                                        .stage = "project",
-                                        .workers = fit->job.workers,
-                                        .first_unit = first_unit,
-                                        .flops_per_row = flops},
-                      &work, run);
-    if (err) goto done;
-    err = ny_fit_report_unreached(fit, run->unreached);
-    if (err) goto done;
-    ny_job_count_pass(&fit->job, rows, flops * (double)rows);
-done:
-    ny_source_free(source);
+    if (!err) err = ny_fit_report_unreached(fit, run->unreached);
+    if (!err) ny_job_count_pass(&fit->job, rows, flops * (double)rows);
     return err;
 }
 

@@ -19,7 +19,6 @@
 #include "fit/shards.h"
 #include "fit/unreached.h"
 #include "base/peers.h"
-#include "stream/pass.h"
 
 /* The state of a pass, in which each worker has its own partial sums. */
 struct accumulate {
@@ -251,7 +250,6 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     struct accumulate run = {.fit = fit, .pass = pass};
-    struct ny_source *source = NULL;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
     uint64_t end = pass->end_row ? pass->end_row : fit->job.points.n;
     uint64_t rows = pass->rows ? pass->rows : end - pass->first_row;
@@ -265,14 +263,10 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
                                                    fit->job.state.at.first_unreached};
     err = allocate(&run);
     if (err) goto done;
-    err = ny_fit_open_source(fit, end, &source);
-    if (err) goto done;
-    err = ny_pass_run(&(struct ny_pass){.source = source,
-                                        .stage = ny_stage_name(fit->job.stage),
-                                        .workers = fit->job.workers,
-                                        .first_unit = pass->first_unit,
-                                        .rows_total = rows_total,
-                                        .flops_per_row = flops},
+    err = ny_fit_pass(fit, end,
+                      (struct ny_pass){.first_unit = pass->first_unit,
+                                       .rows_total = rows_total,
+                                       .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
     if (fit->degrees.v) err = ny_fit_check_unreached(fit, &run.unreached);
@@ -282,7 +276,6 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     else
         ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
-    ny_source_free(source);
     ny_layout_free(&run.own);
     return err;
 }
