@@ -102,12 +102,6 @@ static struct ny_matrix block(const struct against *run, size_t a, size_t rows, 
     return ny_cols(ny_rows(run->M, a, rows), b, cols);
 }
 
-static void copy(struct ny_matrix from, struct ny_matrix to)
-{
-    for (size_t i = 0; i < from.rows; i++)
-        memcpy(to.at + i * to.stride, from.at + i * from.stride, from.cols * sizeof(double));
-}
-
 /* ---- buckets ------------------------------------------------------------------------------- */
 
 /* The mean cosine of the principal angles: singular values of L⁻¹ÛᵀÛ′L′⁻ᵀ, LLᵀ = ÛᵀÛ. NaN where
@@ -125,9 +119,9 @@ static int mean_cosine(const struct against *run, size_t first, size_t w, double
     S = ny_matrix(room + 2 * w * w, w, w);
     SS = ny_matrix(room + 3 * w * w, w, w);
     values = room + 4 * w * w;
-    copy(block(run, first, w, first, w), G);
-    copy(block(run, run->u + first, w, run->u + first, w), H);
-    copy(block(run, first, w, run->u + first, w), S);
+    ny_copy(block(run, first, w, first, w), G);
+    ny_copy(block(run, run->u + first, w, run->u + first, w), H);
+    ny_copy(block(run, first, w, run->u + first, w), S);
     if (ny_cholesky(G) || ny_cholesky(H)) goto done;
     ny_solve_lower(G, S);
     ny_solve_rows(H, S);

@@ -17,11 +17,7 @@ static const struct ny_stage *const stages[] = {
     &ny_stage_stats,         &ny_stage_select,  &ny_stage_feature_sums, &ny_stage_feature_products,
     &ny_stage_feature_solve, &ny_stage_project, &ny_stage_probe,        NULL};
 
-static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
-{
-    (void)n;
-    return settings->landmarks; /* d */
-}
-
-const struct ny_course ny_course_factored = {
-    .stages = stages, .skips = skips, .order = order_of, .bytes = ny_fit_course_bytes};
+const struct ny_course ny_course_factored = {.stages = stages,
+                                             .skips = skips,
+                                             .order = ny_fit_order_of_columns,
+                                             .bytes = ny_fit_course_bytes};

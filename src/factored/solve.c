@@ -6,7 +6,6 @@
 #include "factored/factored_private.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/thread.h"
 #include "factored/pass.h"
@@ -244,10 +243,7 @@ static int make_solution(struct ny_fit *fit, const struct problem *problem,
     if (problem->sizes.rows)
         err = vectors_of_rows(fit, problem, solution);
     else
-        for (size_t j = 0; j < d; j++)
-            memcpy(solution->P.at + j * solution->p,
-                   problem->found.vectors.at + j * problem->found.vectors.stride,
-                   problem->found.vectors.cols * sizeof(double));
+        ny_copy(problem->found.vectors, ny_cols(solution->P, 0, problem->found.vectors.cols));
     if (!err) err = scale_map(fit, solution, d);
     if (err) return err;
     find_offset(problem->mu, d, solution);

@@ -14,6 +14,8 @@ extern const struct ny_stage ny_stage_stats, ny_stage_select, ny_stage_select_on
 extern const struct ny_course ny_course_landmarks, ny_course_scatter, ny_course_online,
     ny_course_krylov, ny_course_dictionary;
 
+/* Returns d, the order of courses whose landmarks are the columns of the points. */
+size_t ny_fit_order_of_columns(const struct ny_fit_settings *settings, uint64_t n);
 /* Tells whether the settings do without a stage: a selection, degrees or the probe. */
 bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage);
 

@@ -46,16 +46,11 @@ struct sample {
     void *raw;             /* rows */
 };
 
-static size_t min_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- the sample --------------------------------------------------------------------------- */
 
 static void lay(struct ny_layout *l, struct sample *s, const struct ny_columns_spec *spec)
 {
-    const size_t row = s->rows * sizeof(double), m = min_of(s->rows, SPECTRUM_MAX);
+    const size_t row = s->rows * sizeof(double), m = ny_smaller(s->rows, SPECTRUM_MAX);
 
     s->base = ny_lay_matrix(l, NY_MEM_SOLVE, s->rows, s->rows);
     s->K = ny_lay_matrix(l, NY_MEM_SOLVE, s->rows, s->rows);
@@ -99,7 +94,7 @@ static void choose_sizes(struct sample *s, const struct ny_columns_spec *spec, s
 
     ny_columns_square_count(&square, spec, wanted, ny_context_crew(s->ctx));
     room = 0.75 * (double)ny_memory_left(s->ctx) - (double)ny_layout_most(&square);
-    s->m = min_of(wanted, LANDMARKS_MAX);
+    s->m = ny_smaller(wanted, LANDMARKS_MAX);
     s->tested = (size_t)(n - s->m < TESTED_MAX ? n - s->m : TESTED_MAX);
     s->rows = s->m + s->tested;
     while (s->rows > ROWS_MIN && !fits(s, spec, room)) {
@@ -283,7 +278,7 @@ static double rows_behind(const struct sample *s, size_t i)
 /* Length of z of row i. Landmarks are in the order of their pivots, z being a row of L. */
 static size_t length_of(const struct sample *s, size_t i, size_t rank)
 {
-    return i < s->m ? min_of(i + 1, rank) : rank;
+    return i < s->m ? ny_smaller(i + 1, rank) : rank;
 }
 
 /* Finds the sum of z by which d_i = z_i·sum are the degrees of a fit: of K̃, or over D. */
@@ -483,7 +478,7 @@ int ny_gamma_grid_make(struct ny_rows *X, const struct ny_fit_settings *settings
     if (err) goto done;
     s.n = (double)points.n;
     grid->wanted = settings->landmarks < points.n ? settings->landmarks : (size_t)points.n;
-    blas = choose_crew(ctx, min_of(grid->wanted, LANDMARKS_MAX));
+    blas = choose_crew(ctx, ny_smaller(grid->wanted, LANDMARKS_MAX));
     err = ny_reserve(ctx, NY_MEM_PROCESS, blas);
     if (err) blas = 0;
     if (!err) err = ny_blas_make_room(ctx, ny_context_crew(ctx));

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "fit/drawn_rows.h"
 #include "fit/sizes.h"
 #include "base/peers.h"
@@ -56,14 +57,6 @@ static int next_diagonal(struct diagonal *diagonal, double *value)
     *value = piece[diagonal->at] * piece[diagonal->at];
     diagonal->at++;
     return NY_OK;
-}
-
-/* Orders points of (0, 1) for qsort(). */
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
 }
 
 /* Sums up 1/d_i: *before over the rows of shards before this one, *total over all. */
@@ -134,7 +127,7 @@ static int draw_by_diagonal(struct ny_probe *run)
         point[s] = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, s);
         run->weights[s] = 0;
     }
-    if (err == NY_OK) qsort(point, run->r, sizeof(*point), ascending);
+    if (err == NY_OK) qsort(point, run->r, sizeof(*point), ny_compare_doubles);
     if (err == NY_OK) err = draw_here(run, point);
     for (size_t s = 0; s < run->r && err == NY_OK; s++)
         point[s] = (double)run->rows[s];

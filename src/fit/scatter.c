@@ -32,11 +32,13 @@ static const struct ny_stage *const stages[] = {
     &ny_stage_stats,         &ny_stage_select,  &ny_stage_degrees, &ny_stage_accumulate,
     &ny_stage_solve_scatter, &ny_stage_project, &ny_stage_probe,   NULL};
 
-static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
+size_t ny_fit_order_of_columns(const struct ny_fit_settings *settings, uint64_t n)
 {
     (void)n;
     return settings->landmarks; /* d */
 }
 
-const struct ny_course ny_course_scatter = {
-    .stages = stages, .skips = ny_fit_skips, .order = order_of, .bytes = ny_fit_course_bytes};
+const struct ny_course ny_course_scatter = {.stages = stages,
+                                            .skips = ny_fit_skips,
+                                            .order = ny_fit_order_of_columns,
+                                            .bytes = ny_fit_course_bytes};

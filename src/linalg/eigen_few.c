@@ -309,8 +309,7 @@ static int look_again(struct krylov *k, struct ny_matrix V, const double *values
     double least = values[count - 1] + 1e-9 * fabs(values[count - 1]) + 1e-13 * fabs(values[0]);
     int err;
 
-    for (size_t j = 0; j < count; j++)
-        memcpy(k->Q.at + j * k->Q.stride, V.at + j * V.stride, V.cols * sizeof(double));
+    ny_copy(V, ny_rows(k->Q, 0, count));
     k->used = count;
     err = iterate(k, 1, LOOK_TOLERANCE, k->most, found);
     if (k->values[0] > least) *found = false;

@@ -16,6 +16,7 @@
 
 #include <float.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mutex.h"
 #include "linalg/blas.h"
@@ -216,6 +217,30 @@ void ny_mirror_rows(struct ny_matrix A, size_t first, size_t rows, bool lower)
             for (size_t j = j0; j < j1 && !lower; j++)
                 a[i * s + j] = a[j * s + i];
         }
+}
+
+void ny_copy(struct ny_matrix from, struct ny_matrix to)
+{
+    assert(from.rows == to.rows && from.cols == to.cols && !from.transposed && !to.transposed);
+    for (size_t i = 0; i < from.rows; i++)
+        memcpy(to.at + i * to.stride, from.at + i * from.stride, from.cols * sizeof(*to.at));
+}
+
+void ny_centre_columns(struct ny_matrix X)
+{
+    enum { TOGETHER = 64 };
+
+    for (size_t first = 0; first < X.cols; first += TOGETHER) {
+        struct ny_matrix some = ny_cols(X, first, ny_smaller(X.cols - first, TOGETHER));
+        double mean[TOGETHER] = {0};
+
+        for (size_t i = 0; i < some.rows; i++)
+            for (size_t k = 0; k < some.cols; k++)
+                mean[k] += some.at[i * some.stride + k] / (double)some.rows;
+        for (size_t i = 0; i < some.rows; i++)
+            for (size_t k = 0; k < some.cols; k++)
+                some.at[i * some.stride + k] -= mean[k];
+    }
 }
 
 void ny_mirror_lower(struct ny_matrix A)

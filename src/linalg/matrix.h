@@ -138,6 +138,10 @@ void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, dou
 void ny_matrix_widen(struct ny_matrix32 A, double *to);
 /* Copies the lower triangle to the upper. */
 void ny_mirror_lower(struct ny_matrix A);
+/* Copies a matrix to one of its shape. */
+void ny_copy(struct ny_matrix from, struct ny_matrix to);
+/* Takes the means of its columns off X. */
+void ny_centre_columns(struct ny_matrix X);
 /* Copies these rows of the lower triangle to the upper, or the other way round where `lower` is not
  * set. */
 void ny_mirror_rows(struct ny_matrix A, size_t first, size_t rows, bool lower);
@@ -148,8 +152,8 @@ size_t ny_cholesky(struct ny_matrix A);
 /* Like ny_cholesky(), but takes the largest remaining pivot first: A[order, order] ≈ LLᵀ with *rank
  * columns of L, until no pivot is above `tolerance`. The strict upper triangle is not touched.
  * order: A.rows. */
-int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance,
-                        size_t *order, size_t *rank);
+int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance, size_t *order,
+                        size_t *rank);
 /* B ← L⁻¹B; L lower triangular, B untransposed, L.rows × B.cols. */
 void ny_solve_lower(struct ny_matrix L, struct ny_matrix B);
 /* B ← L⁻ᵀB, in the shapes of ny_solve_lower(). */

@@ -116,9 +116,7 @@ static void turn_chunk(const struct lanes *lanes, size_t lane, size_t first, siz
         ny_matrix(lanes->sums + lane * CHUNK * lanes->B.cols, rows, lanes->B.cols);
 
     ny_gemm(1, ny_rows(lanes->A, first, rows), lanes->B, 0, product);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(lanes->C.at + (first + i) * lanes->C.stride, product.at + i * product.cols,
-               product.cols * sizeof(double));
+    ny_copy(product, ny_rows(lanes->C, first, rows));
 }
 
 int ny_tall_turn(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C)

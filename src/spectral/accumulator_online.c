@@ -22,8 +22,7 @@ static void take_sums(struct ny_accumulator *acc, const struct ny_accumulator *b
     acc->t = before->t;
     acc->omega = before->omega;
     memcpy(acc->s, before->s, m * sizeof(double));
-    for (size_t i = 0; i < m; i++)
-        memcpy(acc->G.at + i * acc->G.stride, before->G.at + i * m, m * sizeof(double));
+    ny_copy(before->G, ny_cols(ny_rows(acc->G, 0, m), 0, m));
     ny_gemv(1, ny_t(B), before->s, 0, acc->s + m);
     ny_gemm(1, ny_t(B), before->G, 0, ny_cols(joining, 0, m));
     ny_gemm(1, ny_cols(joining, 0, m), B, 0, ny_cols(joining, m, acc->m - m));

@@ -4,7 +4,6 @@
  * symmetric; (B + Bᵀ)/2 is taken. Its eigenpairs and U = QÛ [5, 6] are left to the caller.
  */
 #include <math.h>
-#include <string.h>
 
 #include "base/random.h"
 #include "spectral/methods.h"
@@ -24,9 +23,7 @@ static unsigned products(const struct ny_randomized *how)
 static int next(struct ny_sketch *sketch, unsigned step)
 {
     (void)step;
-    for (size_t i = 0; i < sketch->V.rows; i++)
-        memcpy(sketch->V.at + i * sketch->V.stride, sketch->Y.at + i * sketch->Y.stride,
-               sketch->V.cols * sizeof(double));
+    ny_copy(sketch->Y, sketch->V);
     return ny_orthonormalise(sketch->ctx, sketch->V); /* [3] Q = orth(Y) */
 }
 
@@ -95,8 +92,8 @@ static int reduce(struct ny_sketch *sketch, struct ny_matrix B)
     T = ny_matrix(at + r * r, r, r);
     Z = ny_matrix(at + 2 * r * r, r, r);
     L = ny_matrix(at + 3 * r * r, r, r);
-    project_gaussian(sketch, at + 4 * r * r, S);         /* S = QᵀΩ */
-    ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, T);        /* T = QᵀY */
+    project_gaussian(sketch, at + 4 * r * r, S);  /* S = QᵀΩ */
+    ny_gemm(1, ny_t(sketch->V), sketch->Y, 0, T); /* T = QᵀY */
     err = least_squares(sketch->ctx, S, T, Z, L, B);
     /* Columns of Ω have length √n, and so has what is lost of Y; S⁻¹ takes it into B, as it takes
      * what the least squares themselves lose. */

@@ -132,8 +132,7 @@ void ny_krylov_whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct
         ny_gemm(1, krylov->B, X, 0, Y);
         return;
     }
-    for (size_t i = 0; i < X.rows; i++)
-        memcpy(Y.at + i * Y.stride, X.at + i * X.stride, X.cols * sizeof(double));
+    ny_copy(X, Y);
     ny_solve_lower(krylov->basis.W, Y);
 }
 
@@ -143,8 +142,7 @@ void ny_krylov_unwhiten(const struct ny_krylov *krylov, struct ny_matrix V, stru
         ny_gemm(1, ny_t(krylov->B), V, 0, X);
         return;
     }
-    for (size_t i = 0; i < V.rows; i++)
-        memcpy(X.at + i * X.stride, V.at + i * V.stride, V.cols * sizeof(double));
+    ny_copy(V, X);
     ny_solve_lower_t(krylov->basis.W, X);
 }
 
@@ -224,8 +222,7 @@ static int append_block(struct ny_krylov *krylov, struct ny_matrix E)
     struct ny_matrix V = ny_cols(krylov->Q, first, count);
     int err = NY_OK;
 
-    for (size_t i = 0; i < V.rows; i++)
-        memcpy(V.at + i * V.stride, E.at + i * E.stride, count * sizeof(double));
+    ny_copy(ny_cols(E, 0, count), V);
     for (int round = 0; round < ROUNDS && err == NY_OK; round++) {
         err = remove_basis(krylov, first, V);
         if (err == NY_OK) err = ny_orthonormalise(krylov->problem.ctx, V);
@@ -240,16 +237,10 @@ static void sample(const struct ny_krylov *krylov, struct ny_matrix X)
     bool centred = krylov->problem.normalisation == NY_CENTRED_IMPLICIT;
     bool divided = krylov->problem.normalisation == NY_DIVIDED_IMPLICIT;
 
-    for (size_t j = 0; j < X.cols && (centred || divided); j++) {
-        double mean = 0;
-
-        for (size_t i = 0; i < X.rows && centred; i++)
-            mean += X.at[i * X.stride + j] / (double)X.rows;
-        for (size_t i = 0; i < X.rows; i++) {
-            X.at[i * X.stride + j] -= mean;
-            if (divided) X.at[i * X.stride + j] *= roots[i] * roots[i];
-        }
-    }
+    if (centred) ny_centre_columns(X);
+    for (size_t i = 0; i < X.rows && divided; i++)
+        for (size_t j = 0; j < X.cols; j++)
+            X.at[i * X.stride + j] *= roots[i] * roots[i];
 }
 
 /* Y = W_R·X, X a basis of the leading eigenvectors of SW_R: BᵀY spans those of A for the sample. */
@@ -395,8 +386,7 @@ int ny_krylov_ritz(const struct ny_krylov *krylov, size_t known, double *values,
     int err;
 
     if (!at) return NY_EBUDGET;
-    for (size_t i = 0; i < known; i++)
-        memcpy(at + i * known, krylov->T.at + i * krylov->T.stride, known * sizeof(double));
+    ny_copy(ny_cols(ny_rows(krylov->T, 0, known), 0, known), ny_matrix(at, known, known));
     err = ny_eigen_top(ctx, ny_matrix(at, known, known), X.rows, values, X);
     ny_free(ctx, at);
     return err;

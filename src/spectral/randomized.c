@@ -3,7 +3,6 @@
  * whose steps are the numbers in brackets, with Y orthonormalised between products [2], and for
  * step 4 B = QᵀKQ, their eq. 4, by one more product. Steps 5 and 6 are left to the caller.
  */
-#include <string.h>
 
 #include "base/random.h"
 #include "base/thread.h"
@@ -55,9 +54,7 @@ static int start(struct ny_sketch *sketch)
 static int next(struct ny_sketch *sketch, unsigned step)
 {
     if (step == sketch->randomized.power) return NY_OK; /* Y = KQ: what B is made of */
-    for (size_t i = 0; i < sketch->V.rows; i++)
-        memcpy(sketch->V.at + i * sketch->V.stride, sketch->Y.at + i * sketch->Y.stride,
-               sketch->V.cols * sizeof(double));
+    ny_copy(sketch->Y, sketch->V);
     return ny_orthonormalise(sketch->ctx, sketch->V); /* [2, 3] Q = orth(Y) */
 }
 

@@ -153,19 +153,6 @@ static void disturb(const struct ny_restarted *it, struct ny_matrix E, double si
         }
 }
 
-/* Takes the means of the columns off E where the vectors of the matrix have none. */
-static void centre(const struct ny_restarted *it, struct ny_matrix E)
-{
-    for (size_t k = 0; k < E.cols && it->how.centred; k++) {
-        double mean = 0;
-
-        for (size_t i = 0; i < E.rows; i++)
-            mean += E.at[i * E.stride + k] / (double)E.rows;
-        for (size_t i = 0; i < E.rows; i++)
-            E.at[i * E.stride + k] -= mean;
-    }
-}
-
 /* Takes what orthonormal columns E have of V out of them; *share: the largest part that was. */
 static int remove_basis(const struct ny_restarted *it, struct ny_matrix E, double *share)
 {
@@ -196,8 +183,7 @@ static int append_block(struct ny_restarted *it, size_t count)
         if (!err) err = ny_orthonormalise_lanes(it->ctx, E);
     }
     if (err) return err;
-    for (size_t i = 0; i < E.rows; i++)
-        memcpy(it->V.at + i * it->V.stride + it->used, E.at + i * E.stride, count * sizeof(double));
+    ny_copy(E, ny_cols(it->V, it->used, count));
     it->used += count;
     it->count = count;
     it->H = ny_matrix(E.at, E.rows, count);
@@ -212,7 +198,7 @@ static int begin(struct ny_restarted *it)
     it->H.cols = it->H.stride = it->seeds;
     memset(it->H.at, 0, it->H.rows * it->seeds * sizeof(double));
     disturb(it, it->H, 1);
-    centre(it, it->H);
+    if (it->how.centred) ny_centre_columns(it->H);
     return append_block(it, it->seeds);
 }
 
@@ -274,8 +260,7 @@ static int ritz(const struct ny_restarted *it, size_t skip, size_t count, double
     int err = NY_EBUDGET;
 
     if (!S) return err;
-    for (size_t i = 0; i < T.rows; i++)
-        memcpy(S + i * T.rows, T.at + i * T.stride, T.rows * sizeof(double));
+    ny_copy(T, copy);
     err = skip ? ny_eigen_dense_behind(it->ctx, copy, skip, count, values, vectors)
                : ny_eigen_top(it->ctx, copy, count, values, vectors);
     ny_free(it->ctx, S);
@@ -487,7 +472,7 @@ static int next_block(struct ny_restarted *it, const double *R, double largest, 
         least = fmin(least, R[j * it->count + j]);
     if (!(sqrt(least) > lost * largest)) disturb(it, it->H, largest > 0 ? lost * largest : 1);
     if (hidden) count = ny_smaller(widen(it, largest), left);
-    centre(it, it->H);
+    if (it->how.centred) ny_centre_columns(it->H);
     return append_block(it, count);
 }
 

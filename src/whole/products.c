@@ -94,22 +94,9 @@ static int checkpoint(void *arg, uint64_t place)
 /* ---- accumulate: the products -------------------------------------------------------------- */
 
 /* The normalisation beside K: HX where the map centres, whose columns lose their means. */
-static int normalise(const struct ny_products_state *state, struct ny_matrix X)
+static void normalise(const struct ny_products_state *state, struct ny_matrix X)
 {
-    struct ny_context *ctx = state->fit->job.ctx;
-    double *mean;
-
-    if (!state->shape.centred || !X.cols) return NY_OK;
-    mean = ny_calloc(ctx, NY_MEM_OTHER, X.cols, sizeof(double));
-    if (!mean) return NY_EBUDGET;
-    for (size_t i = 0; i < X.rows; i++)
-        for (size_t k = 0; k < X.cols; k++)
-            mean[k] += X.at[i * X.stride + k] / (double)X.rows;
-    for (size_t i = 0; i < X.rows; i++)
-        for (size_t k = 0; k < X.cols; k++)
-            X.at[i * X.stride + k] -= mean[k];
-    ny_free(ctx, mean);
-    return NY_OK;
+    if (state->shape.centred) ny_centre_columns(X);
 }
 
 /* Makes the first V. Centred maps get a further column of ones, whose product is K1. */
@@ -117,15 +104,14 @@ static int start(struct ny_products_state *state)
 {
     const struct ny_whole *whole = state->fit->settings->method->whole;
     struct ny_matrix Z = ny_products_checks(&state->shape, state->V);
-    int err;
 
     for (size_t i = 0; state->shape.centred && i < state->V.rows; i++)
         state->V.at[i * state->V.stride + state->shape.r] = 1;
     for (size_t i = 0; i < Z.rows; i++)
         ny_gaussian(state->fit->settings->seed, NY_STREAM_CHECKS, (uint64_t)i * Z.cols,
                     Z.at + i * Z.stride, Z.cols);
-    err = normalise(state, Z);
-    return err ? err : whole->start(&state->sketch);
+    normalise(state, Z);
+    return whole->start(&state->sketch);
 }
 
 /* Y = NKNV by tiles, from this one on; N is I without `scale`. */
@@ -244,13 +230,13 @@ static int find_degrees(struct ny_products_state *state, uint64_t place)
 static int run_product(struct ny_products_state *state, uint64_t first_place)
 {
     struct ny_fit *fit = state->fit;
-    int err = NY_OK;
+    int err;
 
-    if (first_place == 0) err = normalise(state, state->sketch.V);
-    if (err == NY_OK) err = multiply(state, state->roots, state->V, state->Y, first_place);
+    if (first_place == 0) normalise(state, state->sketch.V);
+    err = multiply(state, state->roots, state->V, state->Y, first_place);
     if (err == NY_OK && state->step == 0) err = check_size(state, size_of_values(state));
-    if (err == NY_OK) err = normalise(state, state->sketch.Y);
     if (err) return err;
+    normalise(state, state->sketch.Y);
     ny_blas_parallel(fit->job.ctx, state->shape.r);
     err = fit->settings->method->whole->next(&state->sketch, state->step - state->shape.divided);
     ny_blas_serial();
