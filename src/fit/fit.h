@@ -134,6 +134,9 @@ int ny_fit_try_again(struct ny_fit *fit);
 /* Solves the small problem: W, s, G → P, q. *coarse: the sums have lost what the solution needs,
  * which is then none. The sums are destroyed. */
 int ny_fit_solve_problem(struct ny_fit *fit, struct ny_solution *solution, bool *coarse);
+/* Reads the model that stage solve has left, and makes sure that it is of these points; *model,
+ * which is NULL before, is to be freed after a failure, too. */
+int ny_fit_read_model(const struct ny_fit *fit, struct ny_model **model);
 /* Makes fit->model from the solution. */
 int ny_fit_make_model(struct ny_fit *fit, const struct ny_solution *solution);
 /* Puts eigenvalues and certificate into the report. */

@@ -70,18 +70,26 @@ static int append_given(struct ny_fit *fit)
     return err;
 }
 
-/* Makes the landmarks from those of the model, as their rows are in other shards. */
-static int append_modelled(struct ny_fit *fit)
+int ny_fit_read_model(const struct ny_fit *fit, struct ny_model **model)
 {
     size_t bytes = (size_t)fit->job.state.record.model_bytes;
     void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
-    struct ny_model *model = NULL;
     int err = image ? ny_job_get_part(&fit->job, "model", image, bytes) : NY_EBUDGET;
 
-    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.keep.name);
+    if (!err) err = ny_model_read(model, fit->job.ctx, image, bytes, fit->job.keep.name);
     ny_free(fit->job.ctx, image);
-    if (!err && (model->m != fit->m || model->d != fit->job.points.d ||
-                 model->spec.dtype != fit->job.points.dtype))
+    if (err || ((*model)->d == fit->job.points.d && (*model)->spec.dtype == fit->job.points.dtype))
+        return err;
+    return ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
+}
+
+/* Makes the landmarks from those of the model, as their rows are in other shards. */
+static int append_modelled(struct ny_fit *fit)
+{
+    struct ny_model *model = NULL;
+    int err = ny_fit_read_model(fit, &model);
+
+    if (!err && model->m != fit->m)
         err = ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
     if (!err) err = ny_columns_append(fit->columns, ny_model_rows(model), fit->m);
     ny_model_free(model);

@@ -129,27 +129,6 @@ static int checkpoint(void *arg, uint64_t units_done)
     return run->fit->settings->room ? NY_OK : commit(arg, units_done, NY_STAGE_PROJECT);
 }
 
-/* Loads the model that stage solve has left in the store, unless the fit holds it already, and
- * makes sure that it is of these points. */
-static int load_model(struct ny_fit *fit)
-{
-    size_t bytes = (size_t)fit->job.state.record.model_bytes;
-    void *image;
-    int err;
-
-    if (fit->model) return NY_OK;
-    image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
-    if (!image) return NY_EBUDGET;
-    err = ny_job_get_part(&fit->job, "model", image, bytes);
-    if (err == NY_OK)
-        err = ny_model_read(&fit->model, fit->job.ctx, image, bytes, fit->job.keep.name);
-    ny_free(fit->job.ctx, image);
-    if (err ||
-        (fit->model->d == fit->job.points.d && fit->model->spec.dtype == fit->job.points.dtype))
-        return err;
-    return ny_fail_damaged(fit->job.ctx, fit->job.keep.name, fit->job.keep.place);
-}
-
 /* Sums and units of the checkpoint, or of the rows that stay as they are. */
 static int restore_sums(struct project *run, uint64_t *units)
 {
@@ -346,7 +325,7 @@ static int run_project(struct ny_job *job)
     bool known, placed;
     int err;
 
-    err = load_model(fit);
+    err = fit->model ? NY_OK : ny_fit_read_model(fit, &fit->model);
     if (err) goto done;
     fit->m = fit->model->m;
     known = ny_rows_are_known(fit->settings, &fit->job.points, fit->m);

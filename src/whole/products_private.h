@@ -21,9 +21,6 @@ static inline struct ny_matrix ny_products_checks(const struct ny_products *shap
 {
     return ny_cols(V, shape->w - shape->checks, shape->checks);
 }
-/* Measures f32 tiles on a few rows: NY_ENUMERIC as ny_fit_check_tiles(). Products of features form
- * no values of K, and are right to a thousandth where rows are a million of their spread away. */
-int ny_products_check(struct ny_fit *fit);
 /* The state as of the last checkpoint, whose place is returned, or a new one, zero. */
 int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place);
 
