@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/peers.h"
-#include "fit/check_sums.h"
+#include "fit/checks.h"
 
 /* r_s of pair k of all check rows: Aũ − λũ, with y in the place of ũ. */
 static void residuals(const struct ny_checks *checks, enum ny_normalisation normalisation, size_t k,

@@ -1,5 +1,5 @@
 /* Check rows in pass 2 (fit/checks.h): they are drawn, and what is summed up for them as rows come
- * (fit/check_sums.h). */
+ * (ny_check_places()). */
 #include "fit/checks.h"
 
 #include <math.h>
@@ -7,7 +7,6 @@
 
 #include "base/peers.h"
 #include "fit/check_draw.h"
-#include "fit/check_sums.h"
 #include "fit/drawn_rows.h"
 #include "model/model.h"
 

@@ -31,7 +31,6 @@
 
 #include "columns/tile_cache.h"
 #include "fit/fit.h"
-#include "fit/known_rows.h"
 
 static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
 {
@@ -125,7 +124,8 @@ static int passes_of(const struct ny_sizes *f)
     if (settings->method->krylov) passes += 2; /* at least */
     if (ny_settings_forms_gram(settings) && !settings->online)
         passes += runs(f, NY_STAGE_ACCUMULATE);
-    return passes + (runs(f, NY_STAGE_PROJECT) && !ny_rows_are_known(settings, f->points, f->m));
+    return passes +
+           (runs(f, NY_STAGE_PROJECT) && !ny_settings_rows_known(settings, f->points, f->m));
 }
 
 /* Tells whether there are passes to save whose entries take more than a copy does. */

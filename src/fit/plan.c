@@ -19,7 +19,7 @@
 #include "base/budget.h"
 #include "columns/tile_cache.h"
 #include "fit/given_columns.h"
-#include "fit/plan_private.h"
+#include "fit/timing.h"
 #include "base/peers.h"
 
 /* Rules that look at residuals end at the rank of K, which of plain products is that of the

@@ -16,7 +16,7 @@
 #include "base/random.h"
 #include "base/peers.h"
 #include "columns/kernels.h"
-#include "fit/plan_private.h"
+#include "fit/timing.h"
 
 /* Rows of a sample, of which half are landmarks, and the others left out where nobody asks for
  * residuals; units that they are read from; and multiply-adds that it may take. */

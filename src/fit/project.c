@@ -16,10 +16,10 @@
 #include "base/peers.h"
 #include "model/embedding.h"
 #include "fit/given_columns.h"
-#include "fit/known_rows.h"
 #include "fit/plan.h"
 #include "fit/projector.h"
 #include "fit/unreached.h"
+#include "linalg/numbers.h"
 
 /* The state of the pass. What a checkpoint keeps of it is `sums` and `unreached`; rows go to the
  * writers. */
@@ -247,6 +247,29 @@ static void begin_known(struct project *run)
             run->sums[NY_SUM_DIAGONAL] += fit->model->a[j];
 }
 
+/* Computes rows first … first+count−1 of Y = P Λ, for λ the p eigenvalues: packed in `out`, float
+ * or double as the model is. The model places a point by y = k(x,·)P less its averages, and P = U
+ * Λ^-½ for the eigenvectors U, which centring leaves as they are; over the rows themselves that is
+ * K U Λ^-½ = U Λ^½. Adds Σ‖y‖² to *squares. NY_ENUMERIC when one is not finite. */
+static int known_rows(const struct ny_model *model, const double *values, uint64_t first,
+                      size_t count, void *out, double *squares)
+{
+    const double *P = model->P + first * model->p;
+    bool f64 = model->precision == NY_PRECISION_F64;
+    size_t p = model->p, not_finite;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < p; k++) {
+            double y = P[i * p + k] * values[k];
+
+            *squares += y * y;
+            ny_number_set(out, f64, i * p + k, y);
+        }
+    not_finite = ny_numbers_not_finite(out, f64, count * p);
+    return not_finite ? ny_fail_infinite(model->ctx, "embedding", first + (not_finite - 1) / p)
+                      : NY_OK;
+}
+
 /* Writes the rows of all units from this one on. */
 static int write_known(struct project *run, uint64_t unit)
 {
@@ -264,7 +287,7 @@ static int write_known(struct project *run, uint64_t unit)
         uint64_t first = unit * NY_UNIT_ROWS;
         size_t count = n - first < NY_UNIT_ROWS ? (size_t)(n - first) : NY_UNIT_ROWS;
 
-        err = ny_known_rows(model, values, first, count, rows, &run->sums[NY_SUM_SQUARES]);
+        err = known_rows(model, values, first, count, rows, &run->sums[NY_SUM_SQUARES]);
         if (!err) err = give_rows(fit, first, count, rows);
         if (err) break;
         if (fit->settings->room) continue;
@@ -328,7 +351,7 @@ static int run_project(struct ny_job *job)
     err = fit->model ? NY_OK : ny_fit_read_model(fit, &fit->model);
     if (err) goto done;
     fit->m = fit->model->m;
-    known = ny_rows_are_known(fit->settings, &fit->job.points, fit->m);
+    known = ny_settings_rows_known(fit->settings, &fit->job.points, fit->m);
     err = ny_fit_lower_workers(fit);
     if (err) goto done;
     if (known)
@@ -416,7 +439,7 @@ static void count_project(struct ny_layout *l, const struct ny_job_sizes *sizes,
     ny_layout_add(l, NY_MEM_MODEL, f->m * (p + 2) * sizeof(double) + ny_sizes_arrays(f, 2));
     if (!ny_settings_features(settings))
         ny_layout_add(l, NY_MEM_MODEL, ny_kept_bytes(&f->spec, f->m));
-    if (ny_rows_are_known(settings, f->points, f->m)) {
+    if (ny_settings_rows_known(settings, f->points, f->m)) {
         ny_lay(l, NY_MEM_TILES, NY_UNIT_ROWS, p * ny_sizes_element(f));
         return;
     }
@@ -464,7 +487,7 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     size_t R = ny_checks_rows(t->settings, t->sizes->points);
 
     t->plan->stage_s[NY_STAGE_PROJECT] = ny_price_commit(&t->price, out_bytes);
-    if (!ny_rows_are_known(t->settings, t->sizes->points, t->plan->m)) {
+    if (!ny_settings_rows_known(t->settings, t->sizes->points, t->plan->m)) {
         t->plan->passes++;
         t->plan->flops += features ? 2 * t->n * t->price.d * p
                                    : ny_timing_tile_flops(t, NY_STAGE_PROJECT) + 2 * t->entries * p;

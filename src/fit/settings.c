@@ -118,6 +118,13 @@ bool ny_settings_needs_degrees(const struct ny_fit_settings *settings)
     return settings->normalisation == NY_DIVIDED_IMPLICIT && !settings->method->whole;
 }
 
+bool ny_settings_rows_known(const struct ny_fit_settings *settings,
+                            const struct ny_rows_info *points, size_t m)
+{
+    return settings->method->all_rows && m == points->n && ny_rows_here(points) == points->n &&
+           !settings->placed && !settings->probes && !ny_divided(settings->normalisation);
+}
+
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m)
 {
     return (struct ny_problem){.m = m,

@@ -115,6 +115,11 @@ int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_
 size_t ny_settings_pairs(const struct ny_fit_settings *settings);
 /* Tells whether degrees take a pass of their own. */
 bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
+/* Tells whether stage solve finds the rows of a fit with m landmarks: every row is a landmark, and
+ * K P = P Λ, so that no kernel value is needed again. A divided kernel needs each row's degree, and
+ * a probe its average, which a pass finds. */
+bool ny_settings_rows_known(const struct ny_fit_settings *settings,
+                            const struct ny_rows_info *points, size_t m);
 /* Returns the rank in force with m landmarks: --rank, or the method's default. */
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 /* Returns the small problem as far as the options define it, for plans and as the beginning of a

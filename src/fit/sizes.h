@@ -12,7 +12,7 @@
 #include "fit/settings.h"
 #include "job/stage.h"
 
-struct ny_look; /* fit/plan_private.h */
+struct ny_look; /* fit/timing.h */
 
 struct ny_sizes {
     struct ny_job_sizes job;

@@ -2,7 +2,7 @@
 
 #include "support/context.h"
 
-#include "fit/check_sums.h"
+#include "fit/checks.h"
 #include "records/record.h"
 
 enum { R = 4, N = 100 };
