@@ -257,8 +257,9 @@ static int run_step(struct ny_products_state *state, uint64_t first_place)
     return err ? err : run_product(state, first_place);
 }
 
-/* Checks, on a few rows, that f32 is wide enough for products with tiles of K. Those of features form
- * no values of K, and are right to a thousandth where rows are a million of their spread away. */
+/* Checks, on a few rows, that f32 is wide enough for products with tiles of K. Those of features
+ * form no values of K, and are right to a thousandth where rows are a million of their spread
+ * away. */
 static int check_tiles(struct ny_fit *fit)
 {
     enum { ROWS = 64 };
