@@ -226,20 +226,14 @@ static int fit_in(struct ny_evaluation *run, bool *hold)
 static int read_rows(void *arg, uint64_t first, size_t count, float *out)
 {
     struct ny_evaluation *of = arg;
-    struct ny_result *result = &of->result;
-    const struct ny_result_part *part = ny_part_find("embedding");
-    const double *wide = result->stored;
-    size_t p = part->columns(result);
+    size_t p = ny_coordinates_count(&of->result.coordinates);
     int err = NY_OK;
 
     for (uint64_t i = 0, run; !err && i < count; i += run) {
         uint64_t row = ny_lost_place(&of->unreached, first + i, &run);
 
         if (run > count - i) run = count - i;
-        err = ny_part_fill(result, part, row, (size_t)run,
-                           result->f64 ? result->stored : out + i * p);
-        for (size_t k = 0; !err && result->f64 && k < run * p; k++)
-            out[i * p + k] = (float)wide[k];
+        err = ny_result_fill32(&of->result, row, (size_t)run, out + i * p);
     }
     return err;
 }

@@ -501,20 +501,16 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
     return err;
 }
 
-/* Reads rows of the embedding, which has p columns, as f32. */
-static int read_rows32(struct ny_result *result, uint64_t first, size_t count, size_t p,
-                       float *rows)
+int ny_result_fill32(struct ny_result *result, uint64_t first, size_t count, float *rows)
 {
     const struct ny_result_part *embedding = ny_part_find("embedding");
-    double *wide = NULL;
-    int err = ny_result_prepare(result, embedding, count);
+    const double *wide = result->stored;
+    size_t numbers = count * embedding->columns(result);
+    int err =
+        ny_part_fill(result, embedding, first, count, result->f64 ? result->stored : (void *)rows);
 
-    if (err || !result->f64) return err ? err : ny_part_fill(result, embedding, first, count, rows);
-    wide = ny_calloc(result->ctx, NY_MEM_IO, count, p * sizeof(double));
-    err = wide ? ny_part_fill(result, embedding, first, count, wide) : NY_EBUDGET;
-    for (size_t i = 0; err == NY_OK && i < count * p; i++)
+    for (size_t i = 0; !err && result->f64 && i < numbers; i++)
         rows[i] = (float)wide[i];
-    ny_free(result->ctx, wide);
     return err;
 }
 
@@ -529,7 +525,8 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
     if (!err && (!p || count > result.rows.count || first > result.rows.count - count))
         err = ny_fail(result.ctx, NY_EUSAGE, "'%s' has %llu rows, not %zu from row %llu on", name,
                       (unsigned long long)result.rows.count, count, (unsigned long long)first);
-    if (!err) err = read_rows32(&result, first, count, p, rows);
+    if (!err) err = ny_result_prepare(&result, ny_part_find("embedding"), count);
+    if (!err) err = ny_result_fill32(&result, first, count, rows);
     ny_result_close_any(&result);
     return err;
 }

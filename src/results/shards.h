@@ -55,6 +55,9 @@ int ny_result_put_clusters(const struct ny_result *result, const uint32_t *clust
 /* Finds the layout of a finished embedding, and its number of components. */
 int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
                      size_t *components);
+/* Reads rows of the embedding as f32, whatever its precision; ny_result_prepare() was called for
+ * as many. */
+int ny_result_fill32(struct ny_result *result, uint64_t first, size_t count, float *rows);
 /* Reads rows first … first + count − 1 of a finished embedding, as f32. */
 int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
                      float *rows);

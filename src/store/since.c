@@ -16,8 +16,7 @@ bool ny_results_moved(const struct ny_store *store, uint64_t *commits)
     return *commits != before;
 }
 
-/* Computes the digest of the first full blocks, as ny_points_info.digest is that of all. */
-static uint64_t chain(struct ny_snapshot *view, uint64_t blocks)
+uint64_t ny_snapshot_digest(struct ny_snapshot *view, uint64_t blocks)
 {
     uint64_t digest = 0;
 
@@ -64,7 +63,7 @@ static int read_state(struct ny_snapshot *view, const struct ny_points_state *se
     err = digest_notes(view, m.n, &now->imports);
     if (err || !seen) return err;
     *same = m.n >= seen->n && now->blocks >= seen->blocks &&
-            chain(view, seen->blocks) == seen->digest &&
+            ny_snapshot_digest(view, seen->blocks) == seen->digest &&
             (m.n != seen->n || m.tail_digest == seen->tail_digest);
     if (*same) err = digest_notes(view, seen->n, &digest);
     if (*same && !err) *same = digest == seen->imports;
@@ -90,7 +89,7 @@ int ny_points_state(struct ny_store *store, struct ny_points_state *state)
 
 int ny_points_same(struct ny_store *store, struct ny_points_state *state, bool *same)
 {
-    struct ny_points_state now;
+    struct ny_points_state now = {0};
     int err;
 
     *same = true;

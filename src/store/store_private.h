@@ -489,5 +489,7 @@ int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest,
 uint64_t ny_digest_add(uint64_t digest, uint64_t checksum);
 /* The checksum in the header of a stored value; 0 where there is none. */
 uint64_t ny_snapshot_checksum(struct ny_snapshot *view, const struct ny_key *key);
+/* The digest of the first full blocks, as the manifest's is that of all. */
+uint64_t ny_snapshot_digest(struct ny_snapshot *view, uint64_t blocks);
 
 #endif

@@ -236,22 +236,17 @@ static int verify_blocks(struct ny_verifying *v)
 /* The manifest's digests are chains over the checksums of the blocks. */
 static int verify_digests(struct ny_verifying *v)
 {
-    uint64_t full, digest = 0, tail = 0;
+    uint64_t digest, tail = 0;
+    struct ny_key last;
     struct ny_manifest now;
     struct ny_snapshot *view;
     int err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     now = manifest_now(v, view);
-    full = now.n / now.block_rows;
-    for (uint64_t b = 0; b <= full; b++) {
-        struct ny_key key = ny_points_key(NY_KIND_POINTS, b);
-
-        if (b < full)
-            digest = ny_digest_add(digest, ny_snapshot_checksum(view, &key));
-        else if (now.n % now.block_rows)
-            tail = ny_snapshot_checksum(view, &key);
-    }
+    digest = ny_snapshot_digest(view, now.n / now.block_rows);
+    last = ny_points_key(NY_KIND_POINTS, now.n / now.block_rows);
+    if (now.n % now.block_rows) tail = ny_snapshot_checksum(view, &last);
     err = ny_snapshot_end(view, NY_OK);
     if (err) return err;
     if (now.n == 0 || (digest == now.digest && tail == now.tail_digest)) return NY_OK;
