@@ -311,6 +311,11 @@ static size_t print_ranges(const json_t *facts, const char *key, const char *wha
 /* Prints what a repair changed, a line for each thing, or "nothing is damaged". */
 static void print_repaired(const struct command *command, const json_t *facts)
 {
+    static const struct {
+        const char *key, *what;
+    } whole[] = {{"column_names_removed", "column names: removed"},
+                 {"imports_removed", "list of imports: removed"},
+                 {"older_accepted", "parts from an older copy are accepted as they are"}};
     const json_t *removed = json_object_get(facts, "removed");
     size_t done = json_array_size(removed);
 
@@ -321,18 +326,11 @@ static void print_repaired(const struct command *command, const json_t *facts)
     done += print_ranges(facts, "row_names", "names are now empty");
     for (size_t i = 0; i < json_array_size(removed); i++)
         printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
-    if (json_is_true(json_object_get(facts, "column_names_removed"))) {
-        puts("column names: removed");
-        done++;
-    }
-    if (json_is_true(json_object_get(facts, "imports_removed"))) {
-        puts("list of imports: removed");
-        done++;
-    }
-    if (json_is_true(json_object_get(facts, "older_accepted"))) {
-        puts("parts from an older copy are accepted as they are");
-        done++;
-    }
+    for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+        if (json_is_true(json_object_get(facts, whole[i].key))) {
+            puts(whole[i].what);
+            done++;
+        }
     if (!done) puts("nothing is damaged");
 }
 

@@ -76,6 +76,13 @@ int ny_plink_next(struct ny_bytes *list, struct ny_plink_line *line)
     return ny_refuse_line(list->ctx, list->path, list->line - 1, "a line has six fields");
 }
 
+/* Goes back to the first line after a look at all of them, which `err` has ended. */
+static int begin_again(struct ny_bytes *list, int err)
+{
+    if (err != NY_END) return err;
+    return list->regular ? ny_bytes_rewind(list) : ny_refuse_pipe(list->ctx, NY_EUSAGE, list->path);
+}
+
 static bool field_is(const struct ny_plink_line *line, size_t k, const char *word)
 {
     return line->length[k] == strlen(word) && memcmp(line->field[k], word, line->length[k]) == 0;
@@ -106,10 +113,9 @@ int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)
         cases = cases && (zero || absent || one || two);
         any = any || !(zero || absent);
     }
-    if (err != NY_END) return err;
     samples->zero_says = !cases;
     samples->labels = any;
-    return fam->regular ? ny_bytes_rewind(fam) : ny_refuse_pipe(fam->ctx, NY_EUSAGE, fam->path);
+    return begin_again(fam, err);
 }
 
 static int take_phenotype(struct ny_reader *reader, struct ny_bytes *fam,
@@ -254,8 +260,7 @@ static int count_lines(struct ny_bytes *bim, uint64_t *count)
     *count = 0;
     while ((err = ny_plink_next(bim, &line)) == NY_OK)
         ++*count;
-    if (err != NY_END) return err;
-    return bim->regular ? ny_bytes_rewind(bim) : ny_refuse_pipe(bim->ctx, NY_EUSAGE, bim->path);
+    return begin_again(bim, err);
 }
 
 int ny_plink_variants(struct ny_reader *reader, struct ny_bytes *bim,

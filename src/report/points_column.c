@@ -7,8 +7,10 @@
 #include "report/points_column.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/number.h"
@@ -81,19 +83,12 @@ struct taking {
 static int take_value(void *arg, size_t position, struct ny_sparse row)
 {
     struct taking *taking = arg;
-    size_t low = 0, high = row.count;
+    const uint32_t wanted = (uint32_t)taking->column->number;
+    const uint32_t *at =
+        row.count ? bsearch(&wanted, row.index, row.count, sizeof(wanted), ny_compare_nodes) : NULL;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (row.index[middle] < taking->column->number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    taking->values[position] = low < row.count && row.index[low] == taking->column->number
-                                   ? ny_dtype_at(taking->column->info.dtype, row.value, low)
-                                   : 0;
+    taking->values[position] =
+        at ? ny_dtype_at(taking->column->info.dtype, row.value, (size_t)(at - row.index)) : 0;
     return NY_OK;
 }
 
