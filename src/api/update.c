@@ -193,15 +193,15 @@ int ny_update_check_shards(struct ny_context *ctx, const char *name, const json_
 
 /* Tells how far the update of this shard is. One of rows that are numbered otherwise now, or are
  * gone, counts as none. */
-static int standing_of(struct ny_store *store, const json_t *result, const json_t *begun,
-                       struct standing *mine)
+static int standing_of(const struct update *update, struct standing *mine)
 {
+    const json_t *begun = update->record;
     bool made = ny_field_is(begun, "stage", "done");
     uint64_t first = ny_field_count(begun, "first", 0);
     uint64_t n = ny_field_count(json_object_get(begun, "report"), "n", 0);
-    const json_t *sharded = json_object_get(made ? begun : result, "sharded");
+    const json_t *sharded = json_object_get(made ? begun : update->result, "sharded");
     struct ny_rows_info points;
-    int err = ny_points_info(store, &points);
+    int err = ny_points_info(update->store, &points);
 
     if (err) return err;
     mine->stand = made ? MADE : UNDER_WAY;
@@ -225,31 +225,29 @@ static bool are_made(const struct standing *all, unsigned shards)
     return made;
 }
 
-/* Finds where the updates of all shards go on. *begun: that of this shard (NULL: none), which moves
- * to *other where all have to begin anew. *whole: all updates are made, and some shards show theirs
- * already. Alone, what was begun goes on. */
-static int compare_shards(struct ny_store *store, const json_t *result, json_t **begun,
-                          json_t **other, bool *whole)
+/* Finds where the updates of all shards go on: that of this shard, if it was begun, moves to *other
+ * where all have to begin anew. *whole: all updates are made, and some shards show theirs already.
+ * Alone, what was begun goes on. */
+static int compare_shards(struct update *update, json_t **other, bool *whole)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_peers *peers = ny_context_peers(ctx);
+    struct ny_peers *peers = ny_context_peers(update->ctx);
     unsigned shards = ny_peers_shards(peers);
     struct standing mine, *all;
     bool anew = false;
     int err;
 
     if (!peers) return NY_OK;
-    all = ny_calloc(ctx, NY_MEM_OTHER, shards, sizeof(*all));
-    err = all ? standing_of(store, result, *begun, &mine) : NY_EBUDGET;
+    all = ny_calloc(update->ctx, NY_MEM_OTHER, shards, sizeof(*all));
+    err = all ? standing_of(update, &mine) : NY_EBUDGET;
     if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
     if (!err) *whole = are_made(all, shards);
     for (unsigned k = 0; !err && k < shards; k++)
         anew = anew || all[k].stand == NONE;
-    if (!err && !*whole && anew && *begun) {
-        *other = *begun;
-        *begun = NULL;
+    if (!err && !*whole && anew && update->record) {
+        *other = update->record;
+        update->record = NULL;
     }
-    ny_free(ctx, all);
+    ny_free(update->ctx, all);
     return err;
 }
 
@@ -296,7 +294,7 @@ static int run(struct update *update)
     int err = check_allowed(update);
 
     if (!err) err = find_begun(update, &other);
-    if (!err) err = compare_shards(update->store, update->result, &update->record, &other, &whole);
+    if (!err) err = compare_shards(update, &other, &whole);
     if (!err && !whole) err = find_up_to_date(update, &up_to_date);
     if (!err && up_to_date) {
         ny_memory_lend(update->ctx, 0);
