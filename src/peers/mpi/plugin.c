@@ -1,6 +1,6 @@
 /*
  * The transport through MPI (peers/transport.h): a library of its own, which is built with the
- * mpicc of the MPI that starts the processes, and loaded by peers/mpi.c. It uses nothing else of
+ * mpicc of the MPI that starts the processes, and loaded by peers/open.c. It uses nothing else of
  * nystream.
  *
  * Each call begins by waiting until all ranks have come, with sleeps between its questions: MPI's
