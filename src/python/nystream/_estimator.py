@@ -432,8 +432,13 @@ class StoreEstimator(RowsEstimator):
 
     def _store_of(self, X: Any, rows: Any) -> Store:
         """Return the store that X is, that is named, or one of this call, with the rows in it."""
-        if isinstance(X, Store):
-            return self._with_limits(X)
+        if isinstance(X, Store):  # whose own budget, threads and progress hold unless given here
+            given, threads = X._context, count_threads(self.n_jobs)
+            if self.memory is None and threads is None and not self.verbose:
+                return X
+            return Store._of(X.path, Context(
+                given.memory if self.memory is None else self.memory,
+                given.threads if threads is None else threads, self.verbose or given.progress))
         imported: Optional[Held] = getattr(rows, "_imported", None)
         if imported is not None and self.store is None:
             self._held = imported
@@ -460,15 +465,6 @@ class StoreEstimator(RowsEstimator):
             known = names is None or _data.column_names(rows) is not None
             store.append(rows, **({} if known else {"column_names": names}))
         return store
-
-    def _with_limits(self, store: Store) -> Store:
-        """Return a store with the budget, threads and progress that are given here, or its own."""
-        threads, given = count_threads(self.n_jobs), store._context
-        if self.memory is None and threads is None and not self.verbose:
-            return store
-        return Store._of(store.path, Context(
-            given.memory if self.memory is None else self.memory,
-            given.threads if threads is None else threads, self.verbose or given.progress))
 
     def _keep(self, result: Result) -> None:
         """Keep what the attributes and transform() need of the result."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import itertools
 import os
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Union
@@ -185,42 +186,29 @@ class Sums:
         """
         X = opened(X)
         pieces = self._pieces(X)
-        first, second = next(pieces, None), next(pieces, None)
-        if first is None:
+        begun = [*itertools.islice(pieces, 2)]
+        if not begun:
             return self
-        known = self._columns
         # Another thread waits: an add that fails takes back whatever came since it began.
         with self._context.lock:
+            known, rows, several = self._columns, self.rows, len(begun) > 1
+            before = self.to_bytes() if several and rows else None
             if known.names is None:
                 self._columns = columns_of(X, "the first rows' table")
             try:
-                self._add(first, second, pieces, part)
-            except BaseException:
+                for piece in itertools.chain(begun, pieces):
+                    self._put(piece, part)
+            except BaseException as error:
                 self._columns = known
+                if several:
+                    self._begin(self._context, before)
+                if isinstance(error, KeyboardInterrupt):
+                    # How far one of several pieces came says nothing.
+                    where = "stopped" if several else str(error).split(";", maxsplit=1)[0]
+                    told = "no row was added" if self.rows == rows else "the rows were added"
+                    raise KeyboardInterrupt(f"{where or 'stopped'}; {told}") from None
                 raise
         return self
-
-    def _add(self, first: Batch, second: Optional[Batch], pieces: Iterator[Batch],
-             part: str) -> None:
-        """Add pieces, all or nothing; the lock is held."""
-        rows = self.rows
-        before = self.to_bytes() if second and rows else None
-        try:
-            self._put(first, part)
-            if second:
-                self._put(second, part)
-            for piece in pieces:
-                self._put(piece, part)
-        except BaseException as error:
-            if second:
-                self._begin(self._context, before)
-            if isinstance(error, KeyboardInterrupt):
-                where = "stopped"
-                if not second:  # how far one of several pieces came says nothing
-                    where = str(error).split(";", maxsplit=1)[0] or where
-                told = "no row was added" if self.rows == rows else "the rows were added"
-                raise KeyboardInterrupt(f"{where}; {told}") from None
-            raise
 
     def _put(self, batch: Batch, part: str) -> None:
         points: Any = self._options.get("landmarks_points")
