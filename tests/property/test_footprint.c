@@ -100,13 +100,12 @@ static void stop(void)
 static void import(const char *path, size_t rows, size_t d)
 {
     float *values = lend(rows * d * sizeof(float));
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     for (size_t i = 0; i < rows * d; i++)
         values[i] = (float)ny_hash01(3, NY_STREAM_DATA, i);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_append_rows(ctx, path, values, rows, d, NULL), NY_OK);
-    ny_context_free(ctx);
 }
 
 static json_t *json_of(struct ny_report *report)

@@ -328,7 +328,7 @@ TEST(a_small_budget_makes_a_small_sample)
     static const struct kind rbf = {"rbf", "svd", NULL};
     static float more[3000 * D];
     struct ny_options *options = options_of(&rbf);
-    struct ny_report *report;
+    OWNED(ny_report) *report = NULL;
     double rows;
     char *other = lend_text("%s/large.nys", directory);
 
@@ -340,7 +340,6 @@ TEST(a_small_budget_makes_a_small_sample)
     CHECK(ny_gamma_grid(ctx, other, options, &report));
     rows = number_of(report, "sample_rows");
     assert_true(rows >= 200 && rows < 2012);
-    ny_report_free(report);
     ny_options_free(options);
     ny_context_set_memory(ctx, 0);
 }

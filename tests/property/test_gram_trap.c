@@ -78,28 +78,34 @@ static struct data *data_new(size_t d, double width, size_t twice)
     return data;
 }
 
-static struct ny_accumulator *accumulate(const struct data *data, const double *a,
+/* Tiles of C − 1aᵀ (n × m), in f64 or in f32. */
+static struct ny_accumulator *accumulate(struct ny_matrix C, const double *a, bool f64,
                                          enum ny_gram_precision gram)
 {
-    float *tile = lend(NY_UNIT_ROWS * M * sizeof(*tile));
-    double diagonal[NY_UNIT_ROWS];
+    size_t n = C.rows, m = C.cols;
+    float *tile = lend(NY_UNIT_ROWS * m * sizeof(*tile));
+    double *tile64 = lend(NY_UNIT_ROWS * m * sizeof(*tile64)), diagonal[NY_UNIT_ROWS];
     struct ny_accumulator *acc;
     OWNED(ny_layout) l = {.ctx = ctx};
     struct ny_partial *part;
 
-    assert_int_equal(ny_accumulator_new(&acc, ctx, M), NY_OK);
-    part = ny_partial_lay(&l, M, gram);
+    assert_int_equal(ny_accumulator_new(&acc, ctx, m), NY_OK);
+    part = ny_partial_lay(&l, m, gram);
     assert_non_null(part);
-    for (size_t first = 0; first < N; first += NY_UNIT_ROWS) {
-        size_t rows = N - first < NY_UNIT_ROWS ? N - first : NY_UNIT_ROWS;
+    for (size_t i = 0; i < NY_UNIT_ROWS; i++)
+        diagonal[i] = 1;
+    for (size_t first = 0; first < n; first += NY_UNIT_ROWS) {
+        size_t rows = n - first < NY_UNIT_ROWS ? n - first : NY_UNIT_ROWS;
+        struct ny_tile_rows brought = {.count = rows, .diagonal = diagonal};
 
-        memset(tile, 0, NY_UNIT_ROWS * M * sizeof(*tile));
-        for (size_t i = 0; i < rows * M; i++)
-            tile[i] = (float)(data->C[first * M + i] - a[i % M]);
-        for (size_t i = 0; i < rows; i++)
-            diagonal[i] = 1;
-        ny_partial_set(part, ny_matrix32(tile, NY_UNIT_ROWS, M),
-                       &(struct ny_tile_rows){.count = rows, .diagonal = diagonal});
+        for (size_t i = 0; i < NY_UNIT_ROWS * m; i++) {
+            tile64[i] = i < rows * m ? C.at[first * m + i] - a[i % m] : 0;
+            tile[i] = (float)tile64[i];
+        }
+        if (f64)
+            ny_partial_set64(part, ny_matrix(tile64, NY_UNIT_ROWS, m), &brought);
+        else
+            ny_partial_set(part, ny_matrix32(tile, NY_UNIT_ROWS, m), &brought);
         ny_accumulator_fold(acc, part);
     }
     return acc;
@@ -115,7 +121,7 @@ static struct outcome solve(const struct data *data, const double *a, enum ny_gr
                             enum ny_normalisation centring)
 {
     double W[M * M], trace_error;
-    struct ny_accumulator *acc = accumulate(data, a, gram);
+    struct ny_accumulator *acc = accumulate(ny_matrix(data->C, N, M), a, false, gram);
     struct ny_problem problem = {.ctx = ctx,
                                  .m = M,
                                  .n = N,
@@ -214,26 +220,6 @@ static void wide_truth(const double *C, size_t rank, double values[WIDE_TOP])
         values[k] = (double)sigma[k];
 }
 
-static struct ny_accumulator *accumulate64(const double *C, const double *a)
-{
-    double *tile = lend_zeros(NY_UNIT_ROWS * WIDE_M * sizeof(*tile)), diagonal[NY_UNIT_ROWS];
-    struct ny_accumulator *acc;
-    OWNED(ny_layout) l = {.ctx = ctx};
-    struct ny_partial *part;
-
-    assert_int_equal(ny_accumulator_new(&acc, ctx, WIDE_M), NY_OK);
-    part = ny_partial_lay(&l, WIDE_M, NY_GRAM_F64);
-    assert_non_null(part);
-    for (size_t i = 0; i < WIDE_N * WIDE_M; i++)
-        tile[i] = C[i] - a[i % WIDE_M];
-    for (size_t i = 0; i < NY_UNIT_ROWS; i++)
-        diagonal[i] = 1;
-    ny_partial_set64(part, ny_matrix(tile, NY_UNIT_ROWS, WIDE_M),
-                     &(struct ny_tile_rows){.count = WIDE_N, .diagonal = diagonal});
-    ny_accumulator_fold(acc, part);
-    return acc;
-}
-
 /* A kernel so wide that eigenvalues fall by 10⁴ with each degree of a polynomial: those of degree
  * two are 10⁻⁸ of the first, and all that an unshifted G rounds at. */
 TEST(small_eigenvalues_of_a_very_wide_kernel)
@@ -259,7 +245,7 @@ TEST(small_eigenvalues_of_a_very_wide_kernel)
     memcpy(W, C, sizeof(W));
     for (size_t i = 0; i < WIDE_M * WIDE_M; i++)
         a[i % WIDE_M] += W[i] / WIDE_M;
-    problem.acc = accumulate64(C, a);
+    problem.acc = accumulate(ny_matrix(C, WIDE_N, WIDE_M), a, true, NY_GRAM_F64);
     assert_int_equal(ny_method_projected.solve(&problem, &solution), NY_OK);
     wide_truth(C, solution.rank_effective, truth);
     assert_true(truth[WIDE_TOP - 1] < 1e-7 * truth[0]);

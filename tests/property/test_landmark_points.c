@@ -185,7 +185,7 @@ TEST(sparse_rows)
 {
     double *x = lend_zeros(FIRST * D * sizeof(double));
     struct ny_table table = dense_table(NY_F64, FIRST, D, x);
-    struct ny_options *options;
+    OWNED(ny_options) *options = NULL;
     OWNED(ny_report) *report = NULL;
     const char *store = path_of("sparse.nys");
 
@@ -194,7 +194,6 @@ TEST(sparse_rows)
             x[i] = (double)value_of(i / D, i % D);
     options = options_with(ctx, "dtype=f32 layout=sparse");
     CHECK(ny_append(ctx, store, &table, options, NULL));
-    ny_options_free(options);
     report = fit_well(&all_components, store, NULL);
     check_fit(store, report, x, FIRST, NY_F32);
     assert_int_equal(kept_points(store).slots, D);

@@ -163,7 +163,7 @@ TEST(parts_of_the_old_record_stay_for_one_update)
     const struct update_case test = {"kpca", "landmarks=30 select=uniform", 0, 0, false, false};
     struct ny_embedding_layout old = ny_embedding_layout(FIRST, 2, sizeof(float));
     float *before = lend(FIRST * 2 * sizeof(float)), *rows = lend(FIRST * 2 * sizeof(float));
-    struct ny_store *opened;
+    OWNED(ny_store) *opened = NULL;
     struct ny_keep keep;
     const char *store = new_result(&test);
 
@@ -177,7 +177,6 @@ TEST(parts_of_the_old_record_stay_for_one_update)
     append(store, SECOND, THIRD);
     ny_report_free(fit_well(&test, store, "full"));
     assert_int_equal(ny_embedding_rows(&keep, &old, 0, FIRST, rows), NY_ESTORE);
-    ny_store_close(opened);
 }
 
 /* ---- clusters ------------------------------------------------------------------------------ */
@@ -240,7 +239,7 @@ TEST(clusters_of_more_rows_than_a_buffer_holds)
     const uint64_t end = 270000;
     size_t memory = ny_context_memory(ctx);
     uint64_t *at_once, *in_parts;
-    struct ny_store *opened;
+    OWNED(ny_store) *opened = NULL;
     const char *store = new_clusters(end);
 
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
@@ -251,7 +250,6 @@ TEST(clusters_of_more_rows_than_a_buffer_holds)
     ny_context_set_memory(ctx, memory);
     in_parts = clusters_of(opened, end);
     assert_memory_equal(in_parts, at_once, (size_t)end * sizeof(*in_parts));
-    ny_store_close(opened);
 }
 
 /* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
@@ -260,7 +258,7 @@ TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
     const struct update_case again = {.name = "again"};
     size_t memory = ny_context_memory(ctx);
     struct ny_result result;
-    struct ny_store *opened;
+    OWNED(ny_store) *opened = NULL;
     const char *store = new_clusters(SECOND);
     uint64_t rows;
 
@@ -285,7 +283,6 @@ TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
     assert_int_equal(rows, SECOND);
     ny_result_close(&result);
     ny_context_set_log(ctx, NULL, NULL);
-    ny_store_close(opened);
 }
 
 AROUND_EACH(new_folder, remove_folder)

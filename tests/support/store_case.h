@@ -22,6 +22,15 @@ void case_rows(void *out, unsigned seed, enum ny_dtype dtype, uint64_t d, uint64
 double case_label(unsigned seed, uint64_t row);
 uint64_t case_source(unsigned seed, uint64_t row);
 
+/* Writes value i of an array of that type. */
+static inline void case_put(void *array, enum ny_dtype dtype, size_t i, double value)
+{
+    if (dtype == NY_U8) ((uint8_t *)array)[i] = (uint8_t)value;
+    if (dtype == NY_I16) ((int16_t *)array)[i] = (int16_t)value;
+    if (dtype == NY_F32) ((float *)array)[i] = (float)value;
+    if (dtype == NY_F64) ((double *)array)[i] = value;
+}
+
 /* An import of rows first … first+count−1 of data set `seed`, in batches; begins where an earlier
  * run of it was killed. Returns the first status that is not NY_OK. */
 struct case_import {

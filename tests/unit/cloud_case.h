@@ -90,11 +90,8 @@ static struct cloud cloud_of(enum kind kind, enum ny_dtype dtype, size_t n, size
 
     for (size_t i = 0; i < n * d; i++) {
         cloud.x[i] = coordinate(kind, dtype, i / d, i % d);
-        if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)cloud.x[i];
-        if (dtype == NY_I16) ((int16_t *)(void *)raw)[i] = (int16_t)cloud.x[i];
-        if (dtype == NY_F32) ((float *)(void *)raw)[i] = (float)cloud.x[i];
+        case_put(raw, dtype, i, cloud.x[i]);
         if (dtype == NY_F32) cloud.x[i] = (double)(float)cloud.x[i];
-        if (dtype == NY_F64) ((double *)(void *)raw)[i] = cloud.x[i];
     }
     rows.values = raw;
     case_directory(cloud.directory);

@@ -6,6 +6,7 @@
 #include "columns/columns.h"
 #include "columns/vector.h"
 #include "support/context.h"
+#include "support/store_case.h"
 
 static inline void *room(size_t count, size_t size)
 {
@@ -24,12 +25,7 @@ struct data {
 
 static inline void data_set(struct data *data, size_t index, double value)
 {
-    switch (data->dtype) {
-    case NY_U8: ((uint8_t *)data->raw)[index] = (uint8_t)value; break;
-    case NY_I16: ((int16_t *)(void *)data->raw)[index] = (int16_t)value; break;
-    case NY_F32: ((float *)(void *)data->raw)[index] = (float)value; break;
-    default: ((double *)(void *)data->raw)[index] = value; break;
-    }
+    case_put(data->raw, data->dtype, index, value);
     data->values[index] = data->dtype == NY_F32   ? (double)(float)value
                           : data->dtype == NY_F64 ? value
                                                   : trunc(value);

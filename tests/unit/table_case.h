@@ -39,15 +39,6 @@ static inline double value_of(int row, int column)
     return (row * 31 + column * 17) % 251;
 }
 
-/* Writes a value as the type that a table has. */
-static inline void put(int dtype, void *array, size_t i, double value)
-{
-    if (dtype == NY_U8) ((uint8_t *)array)[i] = (uint8_t)value;
-    if (dtype == NY_I16) ((int16_t *)array)[i] = (int16_t)value;
-    if (dtype == NY_F32) ((float *)array)[i] = (float)value;
-    if (dtype == NY_F64) ((double *)array)[i] = value;
-}
-
 static inline double get(int dtype, const void *array, size_t i)
 {
     return dtype == NY_U8    ? ((const uint8_t *)array)[i]
@@ -66,7 +57,8 @@ static inline struct ny_table dense(int dtype, int gap)
 
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS + gap; j++)
-            put(dtype, values, (size_t)i * stride + (size_t)j, j < COLUMNS ? value_of(i, j) : 99);
+            case_put(values, (enum ny_dtype)dtype, (size_t)i * stride + (size_t)j,
+                     j < COLUMNS ? value_of(i, j) : 99);
     return (struct ny_table){.struct_bytes = sizeof(struct ny_table),
                              .dtype = dtype,
                              .rows = ROWS,

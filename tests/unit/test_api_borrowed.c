@@ -87,7 +87,7 @@ TEST(columns_keep_their_names)
     static const char *names[COLUMNS] = {"a", "b", "", "d", "e", "f", NULL};
     struct ny_table table = dense(NY_F32, 0);
     OWNED(ny_model) *model = NULL;
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     const char *found;
     uint64_t bytes;
     size_t count;
@@ -98,7 +98,6 @@ TEST(columns_keep_their_names)
     ok(ny_view_names(view, "columns", 1, 3, &found, &bytes));
     assert_int_equal(bytes, 5);
     assert_memory_equal(found, "b\0\0d", 5);
-    ny_view_free(view);
     ok(ny_fit(in.ctx, in.store, "f", NULL, NULL));
     ok(ny_model_open(&model, in.ctx, in.store, "f"));
     ok(ny_model_column_names(model, &found, &count));

@@ -10,7 +10,7 @@ static const size_t mib = 1 << 20;
 TEST(rows_are_appended_beside_large_handles)
 {
     struct ny_table table = dense(NY_F32, 0);
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
     void *held;
 
     ny_context_set_memory(in.ctx, 2048 * mib);
@@ -18,7 +18,6 @@ TEST(rows_are_appended_beside_large_handles)
     assert_non_null(held);
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     ok(ny_embed(in.ctx, &table, NULL, NULL, &model, NULL));
-    ny_model_free(model);
     ny_context_set_memory(in.ctx, 310 * mib);
     fails(NY_EBUDGET, ny_append(in.ctx, in.store, &table, NULL, NULL));
     ny_free(in.ctx, held);

@@ -57,8 +57,8 @@ TEST(a_compact_copy_leaves_them_out)
 {
     static float before[ROWS * P], after[ROWS * P];
     static uint64_t clusters[ROWS];
-    struct ny_view *view;
-    struct ny_report *report;
+    OWNED(ny_view) *view = NULL;
+    OWNED(ny_report) *report = NULL;
     double was, is;
 
     CHECK(ny_view_open(&view, ctx, path, "m"));
@@ -73,11 +73,9 @@ TEST(a_compact_copy_leaves_them_out)
     was = number_of(report, "bytes_before");
     is = number_of(report, "bytes");
     assert_true(is < was - (double)sizeof(before));
-    ny_report_free(report);
     CHECK(ny_view_read(view, "embedding", 0, ROWS, after));
     assert_memory_equal(after, before, sizeof(before));
     assert_int_equal(ny_view_read(view, "clusters", 0, ROWS, clusters), NY_EUSAGE);
-    ny_view_free(view);
     assert_false(has_part("embedding") || has_part("clusters.0"));
     assert_true(has_part("embedding@1"));
     CHECK(ny_verify(ctx, path, NULL));

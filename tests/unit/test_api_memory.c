@@ -221,13 +221,13 @@ TEST(what_cannot_be_embedded_leaves_nothing)
     rows.name = "X";
     fails(NY_EUSAGE,
           ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_U8, found}, NULL, NULL));
-    put(NY_F64, (void *)(uintptr_t)rows.values, 5 * COLUMNS + 1, (double)NAN);
+    case_put((void *)(uintptr_t)rows.values, NY_F64, 5 * COLUMNS + 1, (double)NAN);
     fails(NY_EDATA, ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model,
                              &report));
     assert_null(model);
     assert_null(report);
     nothing_is_left(folder);
-    put(NY_F64, (void *)(uintptr_t)rows.values, 5 * COLUMNS + 1, 1);
+    case_put((void *)(uintptr_t)rows.values, NY_F64, 5 * COLUMNS + 1, 1);
     ok(ny_options_set(options, "map", "isomap"));
     fails(NY_EDATA,
           ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, &report));

@@ -21,13 +21,12 @@ TEST(rows_in_memory_are_placed)
     double *stored = lend_zeros(ROWS * 3 * sizeof(double)), wide[5 * 4];
     float narrow[5 * 3];
     OWNED(ny_model) *model = NULL;
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
     fit("a", f64);
     ok(ny_view_open(&view, in.ctx, in.store, "a"));
     ok(ny_view_read(view, "embedding", 0, ROWS, stored));
-    ny_view_free(view);
     ok(ny_model_open(&model, in.ctx, in.store, "a"));
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         other = dense(dtype, 2);
@@ -47,7 +46,7 @@ TEST(rows_in_memory_are_placed)
     other.rows = 5;
     fails(NY_EUSAGE, ny_model_place(model, &other, NY_F64, wide, 8));
     fails(NY_EUSAGE, ny_model_place(model, &other, NY_U8, wide, 0));
-    put(NY_F32, (void *)(uintptr_t)other.values, COLUMNS + 1, (double)NAN);
+    case_put((void *)(uintptr_t)other.values, NY_F32, COLUMNS + 1, (double)NAN);
     fails(NY_EDATA, ny_model_place(model, &other, NY_F64, wide, 0));
     other.columns--;
     fails(NY_EDATA, ny_model_place(model, &other, NY_F64, wide, 0));

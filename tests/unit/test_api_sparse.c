@@ -152,7 +152,7 @@ TEST(values_for_f32_are_rounded_and_not_kept_where_they_are_0)
     int32_t start[] = {0, 1, 3}, column[] = {4, 1, 2};
     double values[] = {1, 0.1, 1e-60};
     struct ny_table table = rising(4);
-    struct ny_view *view;
+    OWNED(ny_view) *view = NULL;
     uint64_t starts[N + 3];
     uint32_t columns[ENTRIES + 3];
     float back[ENTRIES + 3];
@@ -173,7 +173,6 @@ TEST(values_for_f32_are_rounded_and_not_kept_where_they_are_0)
     ok(ny_view_read_sparse(view, N, 2, &room));
     assert_int_equal(starts[2], 2);
     assert_true(columns[0] == 4 && back[0] == 1 && columns[1] == 1 && back[1] == 0.1F);
-    ny_view_free(view);
     values[2] = 1e39;
     fails(NY_EDATA, ny_append(in.ctx, in.store, &table, NULL, NULL));
 }

@@ -21,7 +21,7 @@ static struct ny_table part(const struct ny_table *table, uint64_t first, uint64
 static int put_pieces(const char *store, const struct ny_table *table)
 {
     static const uint64_t ends[] = {0, 1, 1500, ROWS};
-    struct ny_appender *appender;
+    OWNED(ny_appender) *appender = NULL;
     OWNED(ny_report) *report = NULL;
     int err = ny_appender_open(&appender, in.ctx, store, NULL);
 
@@ -31,7 +31,6 @@ static int put_pieces(const char *store, const struct ny_table *table)
         err = ny_appender_put(appender, &some);
     }
     if (!err) err = ny_appender_commit(appender, &report);
-    ny_appender_free(appender);
     if (err) return err;
     assert_true(number_of(report, "n") == ROWS);
     return NY_OK;
@@ -50,10 +49,10 @@ TEST(an_import_that_fails_leaves_no_rows)
     struct ny_table table = dense(NY_F32, 0);
 
     ok(ny_temporary(in.ctx, name, in.folder));
-    put(NY_F32, (void *)(uintptr_t)table.values, 2000 * COLUMNS + 2, NAN);
+    case_put((void *)(uintptr_t)table.values, NY_F32, 2000 * COLUMNS + 2, NAN);
     fails(NY_EDATA, ny_append(in.ctx, name, &table, NULL, NULL));
     fails(NY_EDATA, put_pieces(name, &table));
-    put(NY_F32, (void *)(uintptr_t)table.values, 2000 * COLUMNS + 2, 1);
+    case_put((void *)(uintptr_t)table.values, NY_F32, 2000 * COLUMNS + 2, 1);
     ok(put_pieces(name, &table));
     fit(in.ctx, name, found);
     ok(ny_temporary(in.ctx, name, "/nowhere"));

@@ -76,14 +76,13 @@ static int load(const struct claim *claim)
 {
     _Alignas(8) char image[IMAGE_MAX];
     size_t bytes = image_of(claim, image);
-    struct ny_model *model;
+    OWNED(ny_model) *model = NULL;
     int err;
 
     ny_error_clear(ctx);
     ny_memory_peak_reset(ctx);
     err = ny_model_read(&model, ctx, image, bytes, "it");
     assert_true(err == NY_OK ? model != NULL : model == NULL);
-    ny_model_free(model);
     assert_in_range(ny_memory_peak(ctx), 0, WORTH);
     return err;
 }

@@ -264,7 +264,7 @@ TEST(a_budget_that_ends_is_an_error)
     int err;
 
     do {
-        struct ny_dictionary *dictionary = NULL;
+        OWNED(ny_dictionary) *dictionary = NULL;
 
         ny_context_set_memory(ctx, ny_memory_used(ctx) + room);
         err = ny_dictionary_new(&dictionary, &spec, &options);
@@ -278,7 +278,6 @@ TEST(a_budget_that_ends_is_an_error)
         }
         if (!err && !ny_dictionary_columns(dictionary)) err = NY_EBUDGET;
         assert_true(err == NY_OK || err == NY_EBUDGET);
-        ny_dictionary_free(dictionary);
         ny_context_set_memory(ctx, 0);
         ny_error_clear(ctx);
         room += 4096;
@@ -294,7 +293,7 @@ TEST(a_full_dictionary_takes_no_more)
     struct ny_factor_row factor = {.pivot = 1};
     struct ny_panel foreign = {0};
     struct ny_panel *panels[NY_PANELS_MAX + 1] = {[NY_PANELS_MAX] = &foreign}, **own;
-    struct ny_dictionary *dictionary;
+    OWNED(ny_dictionary) *dictionary = NULL;
 
     assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
     own = dictionary->panels;
@@ -304,7 +303,6 @@ TEST(a_full_dictionary_takes_no_more)
     assert_int_equal(dictionary->rank, most);
     dictionary->rank = dictionary->count = 0;
     dictionary->panels = own;
-    ny_dictionary_free(dictionary);
     ny_error_clear(ctx);
 }
 

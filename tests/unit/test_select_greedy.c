@@ -50,12 +50,8 @@ static void import(const double *x, enum ny_dtype dtype)
     struct ny_ingest_rows rows = {.count = N, .consumed = N};
     void *raw = lend(sizeof(double) * N * D);
 
-    for (size_t i = 0; i < (size_t)N * D; i++) {
-        if (dtype == NY_U8) ((uint8_t *)raw)[i] = (uint8_t)x[i];
-        if (dtype == NY_I16) ((int16_t *)raw)[i] = (int16_t)x[i];
-        if (dtype == NY_F32) ((float *)raw)[i] = (float)x[i];
-        if (dtype == NY_F64) ((double *)raw)[i] = x[i];
-    }
+    for (size_t i = 0; i < (size_t)N * D; i++)
+        case_put(raw, dtype, i, x[i]);
     rows.values = raw;
     assert_int_equal(case_ingest(store, &spec, &rows), NY_OK);
 }

@@ -73,7 +73,7 @@ static int parse(const char *text, size_t bytes, unsigned *count)
 /* A file with every kind of fact, as it is written. */
 static void make_text(char **text, size_t *bytes)
 {
-    struct ny_claim *claim;
+    OWNED(ny_claim) *claim = NULL;
     struct ny_classes *classes;
     OWNED(ny_shards) *shards = NULL;
     double label;
@@ -86,7 +86,6 @@ static void make_text(char **text, size_t *bytes)
     assert_int_equal(ny_classes_label(classes, "f", 2, "dog", 3, &label), NY_OK);
     assert_true(label == 1);
     ny_classes_free(classes);
-    ny_claim_free(claim);
     assert_int_equal(ny_shards_load(&shards, ctx, big), NY_OK);
     assert_int_equal(shards->count, 4);
     assert_true(shards->shard[2].listed && !shards->shard[1].listed);

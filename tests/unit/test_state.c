@@ -283,7 +283,7 @@ TEST(test_factors)
                                       "\"report\":{\"components\":3}}");
     json_t *scale = json_object_get(json_object_get(record, "coordinates"), "scale");
     struct ny_coordinates how;
-    struct ny_context *ctx;
+    OWNED(ny_context) *ctx = NULL;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     assert_int_equal(ny_coordinates_parse(&how, ctx, ny_record_of(record)), NY_OK);
@@ -291,7 +291,6 @@ TEST(test_factors)
     ny_coordinates_release(&how, ctx);
     json_array_remove(scale, 1);
     assert_int_equal(ny_coordinates_parse(&how, ctx, ny_record_of(record)), NY_ESTORE);
-    ny_context_free(ctx);
 }
 
 /* The model of a fit has its errors; one of all of K leaves nothing of the trace out. */

@@ -18,18 +18,6 @@ static void row_of(uint64_t i, double *out)
     }
 }
 
-static void convert(const double *in, enum ny_dtype dtype, char *out)
-{
-    for (size_t k = 0; k < D; k++) {
-        const int16_t i16 = (int16_t)in[k];
-        const uint8_t u8 = (uint8_t)in[k];
-
-        if (dtype == NY_U8) out[k] = (char)u8;
-        if (dtype == NY_I16) memcpy(out + 2 * k, &i16, 2);
-        if (dtype == NY_F64) memcpy(out + 8 * k, &in[k], 8);
-    }
-}
-
 /* Appends rows first … first+count−1; without a commit where the import is killed. */
 static void put(struct ny_ingest_spec how, uint64_t first, uint64_t count, bool killed)
 {
@@ -47,7 +35,8 @@ static void put(struct ny_ingest_spec how, uint64_t first, uint64_t count, bool 
 
         for (size_t i = 0; i < piece; i++) {
             row_of(first + consumed + i, row);
-            convert(row, how.dtype, values + i * bytes);
+            for (size_t k = 0; k < D; k++)
+                case_put(values, how.dtype, i * D + k, row[k]);
         }
         CHECK(ny_ingest_rows(ingest, &rows));
         consumed += piece;

@@ -396,15 +396,13 @@ TEST(the_caller_may_stop)
 static void cut_off(void *user, const struct ny_progress *progress)
 {
     int *cuts = user;
-    struct ny_context *other;
-    struct ny_store *same;
+    OWNED(ny_context) *other = NULL;
+    OWNED(ny_store) *same = NULL;
 
     if (strcmp(progress->stage, "verify") != 0 || (*cuts)++) return;
     assert_int_equal(ny_context_new(&other), NY_OK);
     assert_int_equal(ny_store_open(&same, other, path), NY_OK);
     if (ny_store_truncate(same, 10, agree, NULL)) fail_msg("%s", ny_context_message(other));
-    ny_store_close(same);
-    ny_context_free(other);
 }
 
 TEST(blocks_that_are_cut_off_meanwhile_are_not_damaged)
