@@ -4,7 +4,7 @@
 #include "graph/components.h"
 #include "graph/lobpcg.h"
 #include "spectral/restarted.h"
-#include "support/hostile_case.h"
+#include "support/hostile_parts.h"
 #include "support/options.h"
 
 enum { IMAGE_MAX = 4 << 20 };
@@ -44,16 +44,6 @@ static void forge(struct ny_store *store, const json_t *done, const struct forge
     free(image);
 }
 
-/* Puts back, as zeros, a part that later stages have deleted. */
-static void put_back(struct ny_store *store, const char *part, size_t bytes)
-{
-    char *zeros = calloc(bytes, 1);
-
-    assert_non_null(zeros);
-    assert_int_equal(ny_blob_put(store, "r", part, zeros, bytes), NY_OK);
-    free(zeros);
-}
-
 /* ---- images --------------------------------------------------------------------------------- */
 
 struct kind {
@@ -72,8 +62,8 @@ static int resume(const json_t *done, const struct kind *kind, struct forgery fo
 
     forgery.stage = kind->stage;
     forgery.part = kind->part;
+    if (kind->lost) put(kind->lost, lend_zeros(kind->lost_bytes), kind->lost_bytes);
     assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
-    if (kind->lost) put_back(store, kind->lost, kind->lost_bytes);
     if (kind->more) assert_non_null(forgery.more = json_loads(kind->more, 0, NULL));
     forge(store, done, &forgery);
     json_decref(forgery.more);
@@ -227,12 +217,9 @@ TEST(paths_that_end_early_are_refused)
 
     for (size_t missing = 0; missing <= 64; missing += 64) {
         OWNED(json_t) *done = make(kind.options);
-        struct ny_store *store;
         int err;
 
-        assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
-        put_back(store, "paths", PATHS - missing);
-        ny_store_close(store);
+        put("paths", lend_zeros(PATHS), PATHS - missing);
         err = resume(done, &kind, (struct forgery){.bytes = ROWS * P * 8});
         if (missing ? !is_refused(err) : err)
             fail_msg("%zu bytes less: %d %s", missing, err, ny_context_message(in.ctx));
@@ -282,8 +269,7 @@ TEST(pairs_without_a_row_are_no_bridges)
         forge(store, done, &forgery);
         assert_int_equal(ny_blob_put(store, "r", "joins.0", image, forgery.bytes), NY_OK);
         ny_store_close(store);
-        if (run(graph) != NY_ENUMERIC) fail_msg("%zu: %s", i, ny_context_message(in.ctx));
-        assert_int_equal(ny_memory_used(in.ctx), 0);
+        is(run(graph), NY_ENUMERIC);
     }
 }
 
