@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#define NPY_HEADER(element, shape)                                                                 \
+    "{'descr': '" element "', 'fortran_order': False, 'shape': " shape ", }"
+
 /* Writes an npy 1.0 with the header text given, padded as numpy does. Returns the length. */
 static inline size_t support_npy(unsigned char *to, const char *header, const void *data,
                                  size_t bytes)

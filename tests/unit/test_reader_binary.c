@@ -54,24 +54,9 @@ static const struct kind *kinds(size_t *count)
         {"u2", 0, 2, NY_F32, {0, 1, 0x1234, 65535}, {0, 1, 0x1234, 65535}},
         {"i2", 0x0b, 2, NY_I16, {1, 0x1234, -2, -32768}, {1, 0x1234, 0xfffe, 0x8000}},
         {"u4", 0, 4, NY_F64, {0, 1, 0x12345678, 4294967295.0}, {0, 1, 0x12345678, 0xffffffff}},
-        {"i4",
-         0x0c,
-         4,
-         NY_F64,
-         {0, -1, 0x12345678, -2147483648.0},
-         {0, 0xffffffff, 0x12345678, 0x80000000}},
-        {"u8",
-         0,
-         8,
-         NY_F64,
-         {0, 1, 9007199254740992.0, 0x1p63},
-         {0, 1, UINT64_C(1) << 53, UINT64_C(1) << 63}},
-        {"i8",
-         0,
-         8,
-         NY_F64,
-         {0, -1, 9007199254740992.0, -0x1p63},
-         {0, UINT64_MAX, UINT64_C(1) << 53, UINT64_C(1) << 63}},
+        {"i4", 0x0c, 4, NY_F64, {0, -1, 0x12345678, -0x1p31}, {0, ~0U, 0x12345678, 1U << 31}},
+        {"u8", 0, 8, NY_F64, {0, 1, 0x1p53, 0x1p63}, {0, 1, 1ULL << 53, 1ULL << 63}},
+        {"i8", 0, 8, NY_F64, {0, -1, 0x1p53, -0x1p63}, {0, ~0ULL, 1ULL << 53, 1ULL << 63}},
         {"f2", 0, 2, NY_F32, {0, -2, 0x1p-24, 65504}, {0, 0xc000, 0x0001, 0x7bff}},
         {"f4", 0x0d, 4, NY_F32, {0, -1.5, 0x1p-149, 3.0e38f}, {0}},
         {"f8", 0x0e, 8, NY_F64, {0, -1.5, 5e-324, 1e308}, {0}},
@@ -176,7 +161,7 @@ TEST(test_idx_types)
 TEST(test_npy_versions_and_spellings)
 {
     static const char *const headers[] = {
-        "{'descr': '<i2', 'fortran_order': False, 'shape': (3, 2), }",
+        NPY_HEADER("<i2", "(3, 2)"),
         "{'shape':(3,2),'fortran_order':False,'descr':'<i2'}",
         "{\"descr\": \"<i2\", \"fortran_order\": False, \"shape\": (3L, 2L)}",
         "  { 'fortran_order' : False , 'descr' : '=i2' , 'shape' : ( 3 , 2 , ) , }  ",
@@ -248,8 +233,7 @@ TEST(test_wide_rows)
 
     for (size_t i = 0; i < d * rows; i++)
         put_element(data + 2 * i, (i * 7) & 0x7fff, 2, true);
-    length = support_npy(file, "{'descr': '>i2', 'fortran_order': False, 'shape': (3, 10001), }",
-                         data, 2 * d * rows);
+    length = support_npy(file, NPY_HEADER(">i2", "(3, 10001)"), data, 2 * d * rows);
     assert_reads(support_file("x.npy", file, length), NULL, 2, &table);
     for (size_t i = 0; i < d * rows; i++)
         assert_true(table.values[i] == (double)((i * 7) & 0x7fff));
@@ -280,8 +264,7 @@ TEST(test_nan_drop)
             if (r == 4) value = INFINITY;
             bytes += put_element(data + bytes, bits_of_f4(value), 4, false);
         }
-    length = support_npy(file, "{'descr': '<f4', 'fortran_order': False, 'shape': (10, 2), }", data,
-                         bytes);
+    length = support_npy(file, NPY_HEADER("<f4", "(10, 2)"), data, bytes);
     for (int o = 0; o < 2; o++)
         for (size_t batch = 1; batch < 12; batch++) {
             const uint64_t kept[] = {0, 1, 2, 5, 6, 7, 8};
@@ -335,8 +318,7 @@ TEST(test_skip)
 
     for (int i = 0; i < 20; i++)
         bytes += put_element(data + bytes, bits_of_f4(i == 7 ? NAN : (float)i), 4, true);
-    length = support_npy(file, "{'descr': '>f4', 'fortran_order': False, 'shape': (10, 2), }", data,
-                         bytes);
+    length = support_npy(file, NPY_HEADER(">f4", "(10, 2)"), data, bytes);
     check_skip(support_file("x.npy", file, length), &drop);
     check_skip(support_gzip("x.npy.gz", file, length), &drop);
     file[length - bytes + 7 * 4] = 0; /* no NaN any more */
@@ -356,8 +338,7 @@ TEST(test_large)
 
     for (size_t i = 0; i < rows * d; i++)
         data[i] = (unsigned char)(i * 2654435761u >> 13);
-    length = support_npy(file, "{'descr': '|u1', 'fortran_order': False, 'shape': (3000, 300), }",
-                         data, rows * d);
+    length = support_npy(file, NPY_HEADER("|u1", "(3000, 300)"), data, rows * d);
     paths[0] = support_file("x.npy", file, length);
     paths[1] = support_gzip("x.npy.gz", file, length);
     for (int p = 0; p < 2; p++)
@@ -386,8 +367,7 @@ TEST(test_labels_files)
 {
     unsigned char points[256], labels[256], big[16];
     struct support_table table;
-    size_t points_length = support_npy(
-        points, "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1), }", "\1\2\3\4", 4);
+    size_t points_length = support_npy(points, NPY_HEADER("|u1", "(4, 1)"), "\1\2\3\4", 4);
     const char *path = support_file("x.npy", points, points_length);
     struct ny_reader_options options = {0};
 
@@ -400,12 +380,8 @@ TEST(test_labels_files)
 
         memcpy(four, big, 16);
         memcpy(four + 16, big, 16);
-        length = support_npy(labels,
-                             how == 0 ? "{'descr': '>i8', 'fortran_order': False, "
-                                        "'shape': (4,), }"
-                                      : "{'descr': '>i8', 'fortran_order': False, "
-                                        "'shape': (4, 1), }",
-                             four, 32);
+        length = support_npy(
+            labels, how == 0 ? NPY_HEADER(">i8", "(4,)") : NPY_HEADER(">i8", "(4, 1)"), four, 32);
         if (how < 2) options.labels_file = support_file("labels.npy", labels, length);
         if (how == 2) options.labels_file = support_gzip("labels.gz", idx, sizeof(idx));
         if (how == 3) options.labels_file = support_text("labels.txt", "5\n-7\r\n 5 \n\"-7\"\n\n");
@@ -436,9 +412,7 @@ TEST(test_labels_with_drop_and_skip)
 
     for (int i = 0; i < 4; i++)
         put_element(data + 4 * i, bits_of_f4(i == 1 ? NAN : (float)i), 4, false);
-    path = support_file(
-        "x.npy", file,
-        support_npy(file, "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 1), }", data, 16));
+    path = support_file("x.npy", file, support_npy(file, NPY_HEADER("<f4", "(4, 1)"), data, 16));
     options.labels_file = support_text("labels.txt", "a\nb\nc\nd\n");
     for (uint64_t rows = 0; rows < 4; rows++) {
         assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);

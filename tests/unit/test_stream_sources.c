@@ -8,6 +8,7 @@
 #include "io/reader_source.h"
 #include "stream/pass.h"
 #include "stream/share.h"
+#include "support/files.h"
 #include "support/store_folder.h"
 
 OWNS_POINTER(ny_source, ny_source_free)
@@ -259,26 +260,17 @@ TEST(a_damaged_block_stops_the_pass)
 
 enum { D = 3, N = 7 * NY_UNIT_ROWS + 137 };
 
-static void write_npy(const char *descr, const void *values, size_t bytes)
+static void write_bytes(const uint8_t *bytes)
 {
-    char header[128];
-    FILE *file = fopen(path, "wb");
-    int length = snprintf(header, sizeof(header),
-                          "\x93NUMPY%c%cv%c{'descr': '%s', 'fortran_order': False, "
-                          "'shape': (%d, %d), }",
-                          1, 0, 0, descr, N, D);
+    double *values = lend(N * D * sizeof(*values));
 
-    assert_non_null(file);
-    memset(header + length, ' ', sizeof(header) - (size_t)length);
-    header[8] = (char)(sizeof(header) - 10);
-    header[sizeof(header) - 1] = '\n';
-    assert_int_equal(fwrite(header, 1, sizeof(header), file), sizeof(header));
-    assert_int_equal(fwrite(values, 1, bytes, file), bytes);
-    fclose(file);
+    for (size_t i = 0; i < N * D; i++)
+        values[i] = bytes[i];
+    write_npy(path, "|u1", values, N, D);
 }
 
 /* Line `bad` (0-based; N: none) is not a number. */
-static void write_csv(const float *rows, size_t bad)
+static void write_lines(const float *rows, size_t bad)
 {
     FILE *file = fopen(path, "w");
 
@@ -313,7 +305,7 @@ TEST(those_who_help_see_the_rows_of_the_tile)
     uint64_t n;
 
     case_rows(bytes, SEED, NY_U8, D, 0, N);
-    write_npy("|u1", bytes, N * D);
+    write_bytes(bytes);
     for (size_t c = 0; c < 3; c++) {
         struct copy copy = copy_new(N, D * sizeof(float));
 
@@ -335,13 +327,13 @@ TEST(readers_give_the_rows_of_the_file)
     for (size_t c = 0; c < 3; c++) {
         struct copy copy = copy_new(N, D * sizeof(double)), same = copy_new(N, D);
 
-        write_csv(rows, N);
+        write_lines(rows, N);
         copy.row_bytes = D * sizeof(float);
         assert_int_equal(read_file(NY_F32, crews[c], &copy, &n), NY_OK);
         assert_int_equal(n, 0); /* not known before the end */
         assert_memory_equal(copy.out, rows, N * D * sizeof(float));
 
-        write_npy("|u1", bytes, N * D);
+        write_bytes(bytes);
         assert_int_equal(read_file(NY_U8, crews[c], &same, &n), NY_OK);
         assert_int_equal(n, N);
         assert_memory_equal(same.out, bytes, N * D);
@@ -353,7 +345,7 @@ TEST(readers_give_the_rows_of_the_file)
         for (size_t i = 0; i < N * D; i++)
             assert_true(((double *)copy.out)[i] == (double)bytes[i]);
 
-        write_csv(rows, 3 * NY_UNIT_ROWS + 5);
+        write_lines(rows, 3 * NY_UNIT_ROWS + 5);
         copy.row_bytes = D * sizeof(float);
         REFUSED(read_file(NY_F32, crews[c], &copy, &n), NY_EDATA);
     }
@@ -368,12 +360,9 @@ TEST(few_rows_of_a_file_take_little_memory)
     struct copy copy = copy_new(2, D * sizeof(float));
     OWNED(ny_reader) *reader = NULL;
     OWNED(ny_source) *source = NULL;
-    FILE *file = fopen(path, "w");
     size_t before;
 
-    assert_non_null(file);
-    fprintf(file, "1,2,3\n4,5,6\n");
-    fclose(file);
+    write_text(path, "1,2,3\n4,5,6\n");
     assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
     before = ny_memory_used(ctx);
     assert_int_equal(ny_source_of_reader(&source, ctx, reader, &shape, 1), NY_OK);
