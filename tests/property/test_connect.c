@@ -115,8 +115,7 @@ TEST(bridges_are_a_minimum_spanning_tree)
         assert_int_equal(number_of(joined, "\"bridges\": "), count);
         assert_int_equal(number_of(joined, "\"components\": "), 1);
         assert_int_equal(number_of(joined, "\"largest\": "), N);
-        assert_int_equal(number_of(joined, "\"edges\": "),
-                         number_of(plain, "\"edges\": ") + count);
+        assert_int_equal(number_of(joined, "\"edges\": "), number_of(plain, "\"edges\": ") + count);
         assert_int_equal(ny_store_open(&handle, ctx, store), NY_OK);
         CHECK(ny_blob_get(handle, "joined", "bridges", bridges, count * sizeof(*bridges)));
         qsort(bridges, count, sizeof(*bridges), by_length);

@@ -47,8 +47,7 @@ static struct ny_options *options_of(const struct way *way)
 
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
-        if (set[i][0])
-            assert_int_equal(ny_options_set(options, set[i][0], set[i][1]), NY_OK);
+        if (set[i][0]) assert_int_equal(ny_options_set(options, set[i][0], set[i][1]), NY_OK);
     return options;
 }
 
@@ -179,8 +178,7 @@ TEST(every_map_embeds)
     for (size_t i = 0; (map = ny_map_at(i)); i++) {
         check_way(&(struct way){.map = map, .neighbors = map->graph});
         if (map->of_graph) check_way(&(struct way){.map = map->of_graph, .neighbors = true});
-        if (map->methods)
-            check_methods((struct way){.map = map, .neighbors = true});
+        if (map->methods) check_methods((struct way){.map = map, .neighbors = true});
     }
     ny_context_set_threads(ctx, threads);
 }

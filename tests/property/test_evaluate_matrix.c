@@ -1,5 +1,5 @@
-/* Reconstructions of K, and a result against another, through the public interface: from K itself and
- * dense algebra by plain loops. */
+/* Reconstructions of K, and a result against another, through the public interface: from K itself
+ * and dense algebra by plain loops. */
 #include "judged_case.h"
 
 #include "support/brute.h"
@@ -14,8 +14,7 @@ struct pairs {
 
 static struct pairs pairs_of(const struct judged *of, const char *name, size_t count)
 {
-    return (struct pairs){count,
-                          part_of_result(ctx, of->path, name, "eigenvectors", N, count),
+    return (struct pairs){count, part_of_result(ctx, of->path, name, "eigenvectors", N, count),
                           part_of_result(ctx, of->path, name, "eigenvalues", count, 1)};
 }
 
@@ -109,8 +108,7 @@ TEST(reconstructions)
         near(&of, "relative_accuracy", norm(best) / norm(E), 1e-5);
         near(&of, "projection_error", norm(projected) / norm(K), 1e-6);
         near(&of, "projection_accuracy", norm(best) / norm(projected), 1e-5);
-        if (!divided)
-            near(&of, "distance_accuracy", distances_of(best) / distances_of(E), 1e-5);
+        if (!divided) near(&of, "distance_accuracy", distances_of(best) / distances_of(E), 1e-5);
         forget(&of);
     }
 }
@@ -156,7 +154,8 @@ static double item(const struct judged *of, const char *key, size_t i)
     return strtod(at, NULL);
 }
 
-/* Mean of the singular values of AᵀB, A and B orthonormal in N rows, from eigenvalues of its square.
+/* Mean of the singular values of AᵀB, A and B orthonormal in N rows, from eigenvalues of its
+ * square.
  */
 static double cosines(const double *A, const double *B, size_t w)
 {

@@ -44,10 +44,8 @@ static void solve_right(const double *S, const double *T, double *B)
 static void run(const double *K, double *V, double *Y, double *B)
 {
     const struct ny_whole *whole = ny_method_gaussian.whole;
-    struct ny_sketch sketch = {.ctx = ctx,
-                               .randomized = {.seed = 3},
-                               .V = ny_matrix(V, N, R),
-                               .Y = ny_matrix(Y, N, R)};
+    struct ny_sketch sketch = {
+        .ctx = ctx, .randomized = {.seed = 3}, .V = ny_matrix(V, N, R), .Y = ny_matrix(Y, N, R)};
 
     assert_int_equal(whole->products(&sketch.randomized), 1);
     assert_int_equal(whole->start(&sketch), NY_OK);

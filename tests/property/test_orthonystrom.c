@@ -47,10 +47,8 @@ static void extend(const struct wanted *w, const double *v, double sigma, bool c
 static size_t check(const struct small *set, enum small_tiles tiles,
                     enum ny_normalisation normalisation)
 {
-    struct ny_problem problem = {.ctx = ctx,
-                                 .normalisation = normalisation,
-                                 .components = P,
-                                 .inner = NY_INNER_EXACT};
+    struct ny_problem problem = {
+        .ctx = ctx, .normalisation = normalisation, .components = P, .inner = NY_INNER_EXACT};
     double values[M], V[M * M], U[N * P], Q[P * N], rounding = tiles == SMALL_F64 ? 1e-14 : 1e-7;
     double allowed[P] = {0};
     struct ny_solution solution;
@@ -125,8 +123,8 @@ TEST(columns_of_rounding_are_dropped)
     for (size_t j = 0; j < 2; j++) /* two directions of 1e12 beside I */
         for (size_t i = 0; i < N; i++)
             for (size_t k = 0; k < N; k++)
-                set.K[i * N + k] += 1e12 * sin(1.0 + (double)((j + 1) * i)) *
-                                    sin(1.0 + (double)((j + 1) * k));
+                set.K[i * N + k] +=
+                    1e12 * sin(1.0 + (double)((j + 1) * i)) * sin(1.0 + (double)((j + 1) * k));
     memset(set.a, 0, sizeof(set.a));
     CHECK(small_solve(&set, &ny_method_orthonystrom, SMALL_F64, &problem, &solution, U));
     assert_int_equal(solution.rank_effective, 2);

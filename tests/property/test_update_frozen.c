@@ -39,8 +39,7 @@ TEST(unchanged_landmarks_cost_what_is_new)
 TEST(nystrom_of_the_same_landmarks_places_new_rows_alone)
 {
     const char *path = path_of("given.csv"), *store;
-    const char *options =
-        lend_text("landmarks-file=%s approx=nystrom map=svd precision=f64", path);
+    const char *options = lend_text("landmarks-file=%s approx=nystrom map=svd precision=f64", path);
     struct update_case test = {"given", options, 1e-5, 0, false, false};
     OWNED(ny_report) *report = NULL;
 
@@ -188,8 +187,7 @@ static void hear(void *user, int level, const char *message)
     size_t used = strlen(said);
 
     (void)user;
-    if (level == NY_LOG_WARNING)
-        snprintf(said + used, sizeof(said) - used, "%s\n", message);
+    if (level == NY_LOG_WARNING) snprintf(said + used, sizeof(said) - used, "%s\n", message);
 }
 
 /* Has the record say what it says between a frozen update and the carrying of its clusters. */
@@ -252,7 +250,8 @@ TEST(clusters_of_more_rows_than_a_buffer_holds)
     assert_memory_equal(in_parts, at_once, (size_t)end * sizeof(*in_parts));
 }
 
-/* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
+/* Clusters for which there is no memory are told, the result stays, and the next call finds them.
+ */
 TEST(clusters_without_memory_are_told_and_found_by_the_next_call)
 {
     const struct update_case again = {.name = "again"};

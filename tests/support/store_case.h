@@ -44,15 +44,12 @@ int case_import(struct ny_store *store, const struct case_import *import);
 /* Such an import, of bytes with labels, which is appended. */
 static inline struct case_import labelled_bytes(uint64_t d, uint64_t first, uint64_t count)
 {
-    return (struct case_import){.seed = 5,
-                                .first = first,
-                                .count = count,
-                                .batch = 500,
-                                .spec = {.d = d,
-                                         .dtype = NY_U8,
-                                         .labels = true,
-                                         .append = true,
-                                         .fingerprint = first + 1}};
+    return (struct case_import){
+        .seed = 5,
+        .first = first,
+        .count = count,
+        .batch = 500,
+        .spec = {.d = d, .dtype = NY_U8, .labels = true, .append = true, .fingerprint = first + 1}};
 }
 
 /* An import of rows at once. */

@@ -73,8 +73,7 @@ static inline uint64_t staged_rows(const struct ny_ingest_spec *spec)
 }
 
 /* Rows first … of the store are rows first_of_set … of data set `seed`. */
-static inline void check_rows(unsigned seed, uint64_t first, uint64_t count,
-                              uint64_t first_of_set)
+static inline void check_rows(unsigned seed, uint64_t first, uint64_t count, uint64_t first_of_set)
 {
     struct ny_rows_info info = points_now();
     size_t bytes = count * info.d * ny_dtype_size(info.dtype);

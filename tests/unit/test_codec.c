@@ -32,9 +32,8 @@ TEST(genotypes_take_two_bits)
         frame.raw_bytes = count + 4; /* of more values than there are */
         packed.header = ny_frame_seal(&frame, room, packed.bytes);
         memcpy(value, &packed.header, sizeof(packed.header));
-        assert_string_equal(
-            ny_frame_check(&found, value, sizeof(packed.header) + packed.bytes),
-            "its size is wrong");
+        assert_string_equal(ny_frame_check(&found, value, sizeof(packed.header) + packed.bytes),
+                            "its size is wrong");
     }
 }
 

@@ -22,10 +22,8 @@ static void import_rows(void)
 static void forge(enum ny_kind kind, uint32_t rows, const void *raw, size_t bytes)
 {
     struct ny_key key = ny_points_key(kind, 0);
-    struct ny_frame frame = {.store = store->id,
-                             .kind = kind,
-                             .rows = rows,
-                             .raw_bytes = (uint32_t)bytes};
+    struct ny_frame frame = {
+        .store = store->id, .kind = kind, .rows = rows, .raw_bytes = (uint32_t)bytes};
     struct ny_write write;
 
     CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
