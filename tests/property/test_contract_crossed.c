@@ -52,18 +52,14 @@ static bool is(const struct crossed *of, const char *map)
 
 static json_t *judgement(const struct crossed *of)
 {
-    struct ny_options *options;
+    OWNED(ny_options) *against = options_with(ctx, "against=f");
     OWNED(ny_report) *report = NULL;
     json_t *json;
 
     ny_remove(ctx, points.path, "c");
-    options = options_with(ctx, "components=3 map=%s %s", of->map, of->options);
-    CHECK(ny_fit(ctx, points.path, "c", options, NULL));
-    ny_options_free(options);
+    must_fit(ctx, points.path, "c", NULL, "components=3 map=%s %s", of->map, of->options);
     assert_int_equal(ny_embedding_read(ctx, points.path, "c", 0, N, points.y), NY_OK);
-    options = options_with(ctx, "against=f");
-    CHECK(ny_evaluate(ctx, points.path, "c", options, &report));
-    ny_options_free(options);
+    CHECK(ny_evaluate(ctx, points.path, "c", against, &report));
     json = json_loads(ny_report_json(report), 0, NULL);
     assert_non_null(json);
     return json;

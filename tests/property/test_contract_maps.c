@@ -36,19 +36,9 @@ static bool takes_landmarks(const struct way *way)
 
 static struct ny_options *options_of(const struct way *way)
 {
-    const char *const set[][2] = {
-        {"map", way->map->name},
-        {"components", "3"},
-        {way->neighbors ? "neighbors" : NULL, "8"},
-        {way->method ? "approx" : NULL, way->method},
-        {takes_landmarks(way) ? "landmarks" : NULL, "60"},
-    };
-    struct ny_options *options;
-
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
-        if (set[i][0]) assert_int_equal(ny_options_set(options, set[i][0], set[i][1]), NY_OK);
-    return options;
+    return options_with(ctx, "map=%s components=3 %s %s%s %s", way->map->name,
+                        way->neighbors ? "neighbors=8" : "", way->method ? "approx=" : "",
+                        way->method ? way->method : "", takes_landmarks(way) ? "landmarks=60" : "");
 }
 
 /* The coordinates under `name`, of *rows rows. */

@@ -74,24 +74,14 @@ struct way {
 /* Y (N × P) of one of the stores. */
 static void fit_one(const struct way *way, int which, float *Y)
 {
-    const char *const set[][2] = {
-        {"map", way->map},
-        {"components", "3"},
-        {way->method ? "approx" : NULL, way->method},
-        {way->neighbors ? "neighbors" : NULL, "8"},
-        {way->gamma ? "gamma" : NULL, "0.5"}, /* auto: from rows drawn by their numbers */
-        {way->landmarks ? "select" : NULL, "given"},
-        {way->landmarks ? "landmarks-file" : NULL, rows_of[which]},
-    };
-    struct ny_options *options;
     uint64_t rows, columns;
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (size_t i = 0; i < sizeof(set) / sizeof(set[0]); i++)
-        if (set[i][0]) assert_int_equal(ny_options_set(options, set[i][0], set[i][1]), NY_OK);
-    if (ny_fit(ctx, stores[which], "p", options, NULL))
-        fail_msg("%s %s: %s", way->map, way->method ? way->method : "", ny_context_message(ctx));
-    ny_options_free(options);
+    must_fit(ctx, stores[which], "p", NULL, "map=%s components=3 %s%s %s %s %s%s", way->map,
+             way->method ? "approx=" : "", way->method ? way->method : "",
+             way->neighbors ? "neighbors=8" : "",
+             way->gamma ? "gamma=0.5" : "", /* auto: from rows drawn by their numbers */
+             way->landmarks ? "select=given landmarks-file=" : "",
+             way->landmarks ? rows_of[which] : "");
     assert_int_equal(ny_embedding_shape(ctx, stores[which], "p", &rows, &columns), NY_OK);
     assert_int_equal(rows, N);
     assert_int_equal(columns, P);

@@ -3,20 +3,9 @@
 #include "unit/table_case.h"
 #include "support/results.h"
 
-static void fit(const char *name, const char *const options[][2])
-{
-    OWNED(ny_options) *o = NULL;
-
-    ok(ny_options_new(&o, in.ctx));
-    for (size_t i = 0; options[i][0]; i++)
-        ok(ny_options_set(o, options[i][0], options[i][1]));
-    ok(ny_fit(in.ctx, in.store, name, o, NULL));
-}
-
 /* Rows of the fit are placed where they are, from tables of each type into rooms of both. */
 TEST(rows_in_memory_are_placed)
 {
-    static const char *const f64[][2] = {{"precision", "f64"}, {"components", "3"}, {NULL, NULL}};
     struct ny_table table = dense(NY_U8, 0), other;
     double *stored = lend_zeros(ROWS * 3 * sizeof(double)), wide[5 * 4];
     float narrow[5 * 3];
@@ -24,7 +13,7 @@ TEST(rows_in_memory_are_placed)
     OWNED(ny_view) *view = NULL;
 
     ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-    fit("a", f64);
+    must_fit(in.ctx, in.store, "a", NULL, "precision=f64 components=3");
     ok(ny_view_open(&view, in.ctx, in.store, "a"));
     ok(ny_view_read(view, "embedding", 0, ROWS, stored));
     ok(ny_model_open(&model, in.ctx, in.store, "a"));
@@ -56,7 +45,6 @@ TEST(rows_in_memory_are_placed)
  * been fitted anew since its shape was asked for. */
 TEST(a_room_of_another_width_is_refused)
 {
-    static const char *const wide[][2] = {{"components", "3"}, {"restart", NULL}, {NULL, NULL}};
     struct ny_table table = dense(NY_F32, 0);
     float places[5 * 3], before[5 * 3];
     struct ny_places_room room = {NY_F32, places, 2};
@@ -69,7 +57,7 @@ TEST(a_room_of_another_width_is_refused)
     ok(ny_place_rows(in.ctx, in.store, "a", &table, &room));
     assert_memory_equal(places + 10, before + 10, 5 * sizeof(float));
     memcpy(places, before, sizeof(places));
-    fit("a", wide);
+    must_fit(in.ctx, in.store, "a", NULL, "components=3 restart=yes");
     fails(NY_EUSAGE, ny_place_rows(in.ctx, in.store, "a", &table, &room));
     room.components = 0;
     fails(NY_EUSAGE, ny_place_rows(in.ctx, in.store, "a", &table, &room));
@@ -84,12 +72,9 @@ TEST(a_room_of_another_width_is_refused)
  * and by the shorter one that a model keeps. */
 TEST(few_rows_get_the_bits_of_many)
 {
-    static const char *const fits[][8][2] = {
-        {{"components", "50"}, {"landmarks", "400"}, {NULL, NULL}},
-        {{"components", "3"}, {"landmarks", "400"}, {NULL, NULL}},
-        {{"components", "50"}, {"landmarks", "400"}, {"precision", "f64"}, {NULL, NULL}},
-        {{"map", "laplacian"}, {"components", "45"}, {"landmarks", "400"}, {NULL, NULL}},
-    };
+    static const char *const fits[] = {"components=50 landmarks=400", "components=3 landmarks=400",
+                                       "components=50 landmarks=400 precision=f64",
+                                       "map=laplacian components=45 landmarks=400"};
     static const int counts[] = {1, 2, 17, 63, 512};
     static double many[ROWS * 50], few[512 * 50];
 
@@ -101,7 +86,7 @@ TEST(few_rows_get_the_bits_of_many)
 
         case_remove(in.store);
         ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
-        fit("a", fits[f]);
+        must_fit(in.ctx, in.store, "a", NULL, "%s", fits[f]);
         ok(ny_model_open(&model, in.ctx, in.store, "a"));
         row = (size_t)ny_model_components(model) * sizes[dtype];
         ok(ny_model_place(model, &table, dtype, many, 0));
