@@ -26,19 +26,15 @@ static void remove_results(void)
     stop();
 }
 
-/* The status of an evaluation of `name`, with `count` options; *report: it, parsed. */
-static int evaluate(const char *store, const char *name, const char *const (*set)[2], size_t count,
-                    json_t **report)
+/* The status of an evaluation of `name`, by options in words; *report: it, parsed. */
+static int evaluate(const char *store, const char *name, const char *words, json_t **report)
 {
-    OWNED(ny_options) *options = NULL;
+    OWNED(ny_options) *options = options_with(ctx, "%s", words);
     OWNED(ny_report) *made = NULL;
     int err;
 
     *report = NULL;
     ny_error_clear(ctx);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (size_t i = 0; i < count; i++)
-        CHECK(ny_options_set(options, set[i][0], set[i][1]));
     err = ny_evaluate(ctx, store, name, options, &made);
     if (!err) *report = json_loads(ny_report_json(made), 0, NULL);
     assert_true(err || *report);
@@ -88,10 +84,9 @@ TEST(entries_are_whole)
 
 TEST(all_have_figures)
 {
-    static const char *const set[][2] = {{"against", "g"}};
     OWNED(json_t) *report = NULL;
 
-    assert_int_equal(evaluate(labelled.path, "f", set, 1, &report), NY_OK);
+    assert_int_equal(evaluate(labelled.path, "f", "against=g", &report), NY_OK);
     for (size_t i = 0; i < MEASURES; i++)
         if (!check_keys(measures[i], report))
             fail_msg("%s has no figure of a fit of a kernel", measures[i]->name);
@@ -99,13 +94,12 @@ TEST(all_have_figures)
 
 TEST(threads_change_nothing)
 {
-    static const char *const set[][2] = {{"against", "g"}};
     unsigned threads = ny_context_threads(ctx);
     json_t *report[2];
 
     for (unsigned i = 0; i < 2; i++) {
         ny_context_set_threads(ctx, 1 + 2 * i);
-        assert_int_equal(evaluate(labelled.path, "f", set, 1, &report[i]), NY_OK);
+        assert_int_equal(evaluate(labelled.path, "f", "against=g", &report[i]), NY_OK);
     }
     ny_context_set_threads(ctx, threads);
     for (size_t i = 0; i < MEASURES; i++)
@@ -116,15 +110,19 @@ TEST(threads_change_nothing)
     json_decref(report[1]);
 }
 
+static const char *against(const struct ny_measure *measure)
+{
+    return ny_one_of("against", measure->options) ? "against=g" : "";
+}
+
 /* Alone: its own keys, and of the others the reason that they were not asked for. */
 TEST(one_alone_is_itself)
 {
     for (size_t i = 0; i < MEASURES; i++) {
-        const char *const set[][2] = {{"measures", measures[i]->name}, {"against", "g"}};
-        size_t count = ny_one_of("against", measures[i]->options) ? 2 : 1;
+        char *words = lend_text("measures=%s %s", measures[i]->name, against(measures[i]));
         OWNED(json_t) *report = NULL;
 
-        assert_int_equal(evaluate(labelled.path, "f", set, count, &report), NY_OK);
+        assert_int_equal(evaluate(labelled.path, "f", words, &report), NY_OK);
         for (size_t k = 0; k < MEASURES; k++)
             assert_true((check_keys(measures[k], report) > 0) == (k == i));
     }
@@ -134,12 +132,10 @@ TEST(one_alone_is_itself)
 static void check_option(const struct ny_measure *measure, const char *option)
 {
     bool acts = ny_one_of(option, measure->options);
-    const char *const set[][2] = {{"measures", measure->name},
-                                  {option, strcmp(option, "against") == 0 ? "g" : "40"},
-                                  {"against", "g"}};
+    char *words = lend_text("measures=%s %s=%s %s", measure->name, option,
+                            strcmp(option, "against") == 0 ? "g" : "40", against(measure));
     OWNED(json_t) *report = NULL;
-    int err = evaluate(labelled.path, "f", set, ny_one_of("against", measure->options) ? 3 : 2,
-                       &report);
+    int err = evaluate(labelled.path, "f", words, &report);
 
     if (err != (acts ? NY_OK : NY_EUSAGE))
         fail_msg("%s with --%s: %d, %s", measure->name, option, err, ny_context_message(ctx));
@@ -164,13 +160,12 @@ static void check_by_name(const char *store, const char *name)
 {
     json_t *report;
 
-    assert_int_equal(evaluate(store, name, NULL, 0, &report), NY_OK);
+    assert_int_equal(evaluate(store, name, "", &report), NY_OK);
     for (size_t i = 0; i < MEASURES; i++)
         check_keys(measures[i], report);
     json_decref(report);
     for (size_t i = 0; i < MEASURES; i++) {
-        const char *const set[][2] = {{"measures", measures[i]->name}};
-        int err = evaluate(store, name, set, 1, &report);
+        int err = evaluate(store, name, lend_text("measures=%s", measures[i]->name), &report);
 
         if (!err)
             assert_true(check_keys(measures[i], report) > 0);

@@ -16,14 +16,11 @@ static inline struct ny_options *options_of(choices more)
 {
     double points[LANDMARKS * COLUMNS];
     struct ny_table table = dense_table(NY_F64, LANDMARKS, COLUMNS, points);
-    struct ny_options *o;
+    struct ny_options *o = options_with(in.ctx, "gamma=2e-5 components=3");
 
     for (int i = 0; i < LANDMARKS * COLUMNS; i++)
         points[i] = value_of(6 * (i / COLUMNS), i % COLUMNS) + 0.25;
-    ok(ny_options_new(&o, in.ctx));
     ok(ny_options_set_table(o, "landmarks-points", &table));
-    ok(ny_options_set(o, "gamma", "2e-5"));
-    ok(ny_options_set(o, "components", "3"));
     for (size_t i = 0; more && more[i][0]; i++)
         if (more[i][1]) ok(ny_options_set(o, more[i][0], more[i][1]));
     return o;

@@ -4,6 +4,7 @@
 #include "results/shards.h"
 #include "shards/open.h"
 #include "support/api_case.h"
+#include "support/options.h"
 #include "support/results.h"
 
 enum { SHARDS = 3, COLUMNS = 4, COMPONENTS = 2 };
@@ -26,11 +27,6 @@ static void works(int status)
     if (status) fail_msg("%s", ny_context_message(in.ctx));
 }
 
-static void set(struct ny_options *options, const char *name, const char *value)
-{
-    works(ny_options_set(options, name, value));
-}
-
 static void append(unsigned k, uint64_t first)
 {
     const struct ny_table table = {.struct_bytes = sizeof(table),
@@ -39,11 +35,8 @@ static void append(unsigned k, uint64_t first)
                                    .columns = COLUMNS,
                                    .values = values + first * COLUMNS,
                                    .labels = labels + first};
-    OWNED(ny_options) *options = NULL;
-    char *shard = lend_text("%u/%d", k, SHARDS);
+    OWNED(ny_options) *options = options_with(in.ctx, "shard=%u/%d", k, SHARDS);
 
-    works(ny_options_new(&options, in.ctx));
-    set(options, "shard", shard);
     works(ny_append(in.ctx, in.store, &table, options, NULL));
 }
 
@@ -122,12 +115,9 @@ TEST(figures_are_the_wholes)
 /* Clusters of each shard are its own, unless an evaluation of all shards has found them. */
 TEST(clusters_are_read_where_they_are_of_all)
 {
-    OWNED(ny_options) *options = NULL;
+    OWNED(ny_options) *options = options_with(in.ctx, "measures=clusters clusters=3");
     char *output = lend_text("%s/c.npy", in.folder);
 
-    works(ny_options_new(&options, in.ctx));
-    set(options, "measures", "clusters");
-    set(options, "clusters", "3");
     for (unsigned k = 0; k < SHARDS; k++)
         works(ny_evaluate(in.ctx, shard_path(k), "map", options, NULL));
     assert_int_equal(ny_export(in.ctx, in.store, "map", "clusters", output), NY_EUSAGE);
@@ -144,19 +134,16 @@ TEST(clusters_of_two_evaluations_are_no_part)
 {
     static uint64_t clusters[ROWS];
     const struct ny_result_part *part = ny_part_find("clusters");
-    OWNED(ny_options) *options = NULL;
+    OWNED(ny_options) *options = options_with(in.ctx, "measures=clusters clusters=3");
     struct ny_result result;
     OWNED(ny_store) *store = NULL;
 
     make_sharded();
-    works(ny_options_new(&options, in.ctx));
-    set(options, "measures", "clusters");
-    set(options, "clusters", "3");
     works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
     works(ny_shards_open(&store, in.ctx, in.store, NULL, NY_SHARDS_ALL));
     works(ny_result_open_any(&result, store, "map"));
     works(ny_part_fill(&result, part, 0, (size_t)rows_of[0], clusters));
-    set(options, "clusters", "4");
+    works(options_set(options, "clusters=4"));
     works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
     assert_int_equal(ny_part_fill(&result, part, rows_of[0], (size_t)rows_of[1], clusters),
                      NY_EBUSY);
@@ -198,14 +185,9 @@ TEST(a_shard_that_could_not_be_opened_is_opened_again)
 
 TEST(another_model_is_noticed)
 {
-    OWNED(ny_options) *options = NULL;
     uint64_t n, p;
 
-    works(ny_options_new(&options, in.ctx));
-    set(options, "landmarks", "20");
-    set(options, "gamma", "0.3");
-    set(options, "restart", "yes");
-    works(ny_fit(in.ctx, shard_path(1), "map", options, NULL));
+    must_fit(in.ctx, shard_path(1), "map", NULL, "landmarks=20 gamma=0.3 restart=yes");
     assert_int_equal(ny_embedding_shape(in.ctx, in.store, "map", &n, &p), NY_EUSAGE);
 }
 
