@@ -80,10 +80,9 @@ static const struct map {
 };
 enum { MAPS = sizeof(maps) / sizeof(maps[0]) };
 
-enum { OPTIONS_MAX = 16 };
 static const struct way {
     const char *name;
-    const char *options[OPTIONS_MAX];
+    const char *options;
     enum certified_values values;
     bool landmarks; /* averages are those over the landmarks */
     bool affine;
@@ -92,35 +91,34 @@ static const struct way {
     bool leading; /* K̃ is its leading eigenpairs alone */
     size_t experts;
 } ways[] = {
-    {.name = "projected", .options = {"approx", "projected"}},
-    {.name = "projected f64", .options = {"approx", "projected", "precision", "f64"}},
-    {.name = "projected, uniform", .options = {"approx", "projected", "select", "uniform"}},
+    {.name = "projected", .options = "approx=projected"},
+    {.name = "projected f64", .options = "approx=projected precision=f64"},
+    {.name = "projected, uniform", .options = "approx=projected select=uniform"},
     {.name = "projected over D",
-     .options = {"approx", "projected", "averages", "landmarks"},
+     .options = "approx=projected averages=landmarks",
      .landmarks = true},
-    {.name = "projected, rank 9", .options = {"approx", "projected", "rank", "9"}},
-    {.name = "affine", .options = {"approx", "projected", "affine", "yes"}, .affine = true},
+    {.name = "projected, rank 9", .options = "approx=projected rank=9"},
+    {.name = "affine", .options = "approx=projected affine=yes", .affine = true},
     {.name = "krylov",
-     .options = {"approx", "projected", "inner", "randomized", "oversample", "12", "power", "4"},
+     .options = "approx=projected inner=randomized oversample=12 power=4",
      .leading = true},
     {.name = "online",
-     .options = {"approx", "projected", "online", "yes", "select", "greedy", "tolerance", "1e-3",
-                 "affine", "no"},
+     .options = "approx=projected online=yes select=greedy tolerance=1e-3 affine=no",
      .bound = true},
-    {.name = "updated", .options = {"approx", "projected", "select", "uniform"}, .updated = true},
+    {.name = "updated", .options = "approx=projected select=uniform", .updated = true},
     {.name = "nystrom",
-     .options = {"approx", "nystrom", "inner", "exact"},
+     .options = "approx=nystrom inner=exact",
      .values = CERTIFIED_OF_NYSTROM,
      .landmarks = true},
     {.name = "nystrom, certified",
-     .options = {"approx", "nystrom", "inner", "exact", "rank", "12", "certify", "yes"},
+     .options = "approx=nystrom inner=exact rank=12 certify=yes",
      .values = CERTIFIED_OF_NYSTROM,
      .landmarks = true},
     {.name = "column",
-     .options = {"approx", "column"},
+     .options = "approx=column",
      .values = CERTIFIED_OF_COLUMN,
      .landmarks = true},
-    {.name = "ensemble", .options = {"approx", "ensemble", "experts", "2"}, .experts = 2},
+    {.name = "ensemble", .options = "approx=ensemble experts=2", .experts = 2},
 };
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 

@@ -64,11 +64,6 @@ static bool makes_sense(const struct tried *t)
 
 /* ---- one case ----------------------------------------------------------------------------- */
 
-static void set_option(struct ny_options *options, const char *name, const char *value)
-{
-    CHECK(ny_options_set(options, name, value));
-}
-
 /* γ = auto of these rows and this kernel. */
 static double auto_gamma(const struct tried *t, const char *store)
 {
@@ -90,21 +85,10 @@ struct outcome {
 
 static struct ny_options *options_of(const struct tried *t, double gamma)
 {
-    struct ny_options *options;
-    char text[40];
+    const char *width = t->kernel->width ? lend_text("gamma=%.17g", t->width * gamma) : "";
 
-    options = options_with(ctx, "kernel=%s map=%s", t->kernel->name, t->map->name);
-    if (t->kernel->width) {
-        snprintf(text, sizeof(text), "%.17g", t->width * gamma);
-        set_option(options, "gamma", text);
-    }
-    snprintf(text, sizeof(text), "%zu", t->m);
-    set_option(options, "landmarks", text);
-    snprintf(text, sizeof(text), "%d", P);
-    set_option(options, "components", text);
-    for (size_t i = 0; i + 1 < OPTIONS_MAX && t->way->options[i]; i += 2)
-        set_option(options, t->way->options[i], t->way->options[i + 1]);
-    return options;
+    return options_with(ctx, "kernel=%s map=%s %s landmarks=%zu components=%d %s", t->kernel->name,
+                        t->map->name, width, t->m, P, t->way->options);
 }
 
 static void compare(const struct tried *t, const struct certified *want, const double *values,
@@ -180,8 +164,7 @@ static struct outcome try_case(const struct tried *t, const char *store, const d
     OWNED(ny_report) *report = NULL;
     int err = ny_fit(ctx, store, "fit", options, &report);
 
-    for (size_t i = 0; i + 1 < OPTIONS_MAX && t->way->options[i]; i += 2)
-        if (strcmp(t->way->options[i + 1], "f64") == 0) outcome.f64 = true;
+    outcome.f64 = strstr(t->way->options, "precision=f64") != NULL;
     if (err == NY_OK)
         judge(t, store, X, gamma, report, &outcome);
     else

@@ -140,7 +140,8 @@ TEST(rows_of_each_type)
 
     for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
         struct ny_table table = dense_table(NY_F64, N, D, x);
-        struct ny_options *options;
+        OWNED(ny_options) *options =
+            options_with(ctx, "dtype=%s", ny_dtype_name((enum ny_dtype)dtype));
         OWNED(ny_report) *report = NULL;
         const char *store = path_of("typed.nys");
 
@@ -148,14 +149,8 @@ TEST(rows_of_each_type)
             x[i] = (double)value_of(i / D, i % D);
             if (dtype < NY_F32) x[i] = fabs(round(x[i]));
         }
-        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-        CHECK(ny_options_set(options, "dtype",
-                             dtype == NY_U8    ? "u8"
-                             : dtype == NY_I16 ? "i16"
-                                               : "f64"));
         if (dtype != NY_F32) assert_int_equal(ny_append(ctx, store, &table, options, NULL), NY_OK);
         if (dtype == NY_F32) append(store, 0, N);
-        ny_options_free(options);
         report = fit_well(&all_components, store, NULL);
         check_fit(store, report, x, N, dtype == NY_F64 ? NY_F64 : NY_F32);
         case_remove(store);
@@ -225,11 +220,9 @@ TEST(points_with_zeros_among_sparse_rows)
             row_start[i + 1] = 2 * i + 2;
         }
     for (int form = 0; form < 2; form++) {
-        OWNED(ny_options) *options = NULL;
+        OWNED(ny_options) *options = options_with(ctx, "restart=yes");
 
-        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
         CHECK(ny_options_set_table(options, "landmarks-points", form ? &csr : &dense));
-        assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
         CHECK(ny_fit(ctx, store, "fit", options, NULL));
         check_points(store, values, NY_F32);
         assert_int_equal(kept_points(store).slots, 2);
