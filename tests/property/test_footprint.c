@@ -10,74 +10,74 @@
 #include "support/store_case.h"
 #include "support/test.h"
 
-enum { OPTIONS = 14, ROWS = 4500 };
+enum { ROWS = 4500 };
 
 struct fit {
     size_t d;
-    const char *option[OPTIONS];
+    const char *words; /* of options */
 };
 
 /* Landmarks in memory, which the options of each fit hold; NULL: none. */
 static const struct ny_table *given_points;
 
 static const struct fit fits[] = {
-    {3, {"approx", "nystrom", "landmarks", "20"}},
-    {3, {"approx", "projected", "landmarks", "60", "components", "40"}},
-    {3, {"approx", "column", "landmarks", "60", "precision", "f64"}},
-    {40, {"approx", "nystrom", "landmarks", "500", "inner", "exact"}},
-    {40, {"approx", "randomized", "components", "30"}},
-    {40, {"approx", "randomized", "map", "laplacian", "precision", "f64", "threads", "3"}},
-    {40, {"approx", "gaussian", "landmarks", "300", "map", "svd", "components", "20"}},
-    {40, {"approx", "nystrom", "landmarks", "500", "certify", "yes", "threads", "1"}},
-    {40, {"approx", "projected", "landmarks", "500", "components", "20", "threads", "3"}},
-    {40, {"approx", "projected", "landmarks", "500", "map", "pca"}},
-    {40, {"approx", "projected", "landmarks", "500", "map", "svd", "precision", "f64"}},
-    {40, {"inner", "randomized", "landmarks", "500", "components", "20", "select", "uniform"}},
-    {40, {"inner", "randomized", "landmarks", "300", "map", "diffusion", "precision", "f64"}},
-    {40, {"inner", "randomized", "landmarks", "400", "kernel", "linear", "threads", "1"}},
-    {40, {"approx", "column", "landmarks", "700", "kernel", "laplacian"}},
-    {40, {"approx", "orthonystrom", "landmarks", "500", "components", "300"}},
-    {40, {"approx", "ensemble", "landmarks", "500", "components", "300"}},
-    {40, {"approx", "nystrom", "landmarks", "100", "probe", "400", "components", "30"}},
-    {40, {"approx", "gaussian", "landmarks", "50", "probe", "1000", "precision", "f64"}},
-    {40, {"approx", "ensemble", "landmarks", "700", "rank", "50", "weights", "exponential"}},
-    {40, {"approx", "ensemble", "landmarks", "700", "experts", "3", "weights", "ridge"}},
-    {40, {"approx", "exact", "map", "pca", "components", "9"}},
-    {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300"}},
-    {40, {"select", "greedy", "tolerance", "1e-5", "landmarks", "200", "map", "svd"}},
-    {40, {"select", "greedy", "tolerance", "0.3", "landmarks", "300", "threads", "1"}},
-    {40, {"select", "greedy", "landmarks", "300", "map", "svd"}},
-    {40, {"online", "yes", "tolerance", "0.3", "landmarks", "300"}},
-    {40, {"online", "yes", "tolerance", "1e-5", "landmarks", "500", "threads", "1"}},
-    {700, {"online", "yes", "tolerance", "0.1", "landmarks", "200", "precision", "f64"}},
-    {40, {"select", "rpcholesky", "landmarks", "300", "gamma", "0.001"}},
-    {40, {"select", "rpcholesky", "landmarks", "300", "certify", "yes", "threads", "1"}},
-    {700, {"select", "rpcholesky", "landmarks", "200", "map", "svd"}},
-    {40, {"select", "weighted", "landmarks", "300"}},
-    {40, {"select", "weighted", "landmarks", "300", "map", "pca", "certify", "yes"}},
-    {3, {"select", "uniform", "landmarks", "700", "certify", "yes"}},
-    {40, {"select", "weighted", "landmarks", "300", "map", "laplacian", "threads", "1"}},
-    {700, {"select", "weighted", "landmarks", "200", "map", "svd", "kernel", "linear"}},
-    {700, {"approx", "nystrom", "landmarks", "100"}},
-    {700, {"approx", "column", "landmarks", "50", "probe", "50", "map", "laplacian"}},
-    {700, {"select", "greedy", "landmarks", "200"}},
-    {700, {"approx", "projected", "landmarks", "300", "scale", "standard"}},
-    {700, {"approx", "nystrom", "landmarks", "30", "features", "variable:200"}},
-    {700, {"map", "pca", "landmarks", "30", "features", "min-rows:9", "scale", "idf-smooth"}},
-    {700, {"approx", "column", "landmarks", "200", "precision", "f64", "threads", "3"}},
+    {3, "approx=nystrom landmarks=20"},
+    {3, "approx=projected landmarks=60 components=40"},
+    {3, "approx=column landmarks=60 precision=f64"},
+    {40, "approx=nystrom landmarks=500 inner=exact"},
+    {40, "approx=randomized components=30"},
+    {40, "approx=randomized map=laplacian precision=f64 threads=3"},
+    {40, "approx=gaussian landmarks=300 map=svd components=20"},
+    {40, "approx=nystrom landmarks=500 certify=yes threads=1"},
+    {40, "approx=projected landmarks=500 components=20 threads=3"},
+    {40, "approx=projected landmarks=500 map=pca"},
+    {40, "approx=projected landmarks=500 map=svd precision=f64"},
+    {40, "inner=randomized landmarks=500 components=20 select=uniform"},
+    {40, "inner=randomized landmarks=300 map=diffusion precision=f64"},
+    {40, "inner=randomized landmarks=400 kernel=linear threads=1"},
+    {40, "approx=column landmarks=700 kernel=laplacian"},
+    {40, "approx=orthonystrom landmarks=500 components=300"},
+    {40, "approx=ensemble landmarks=500 components=300"},
+    {40, "approx=nystrom landmarks=100 probe=400 components=30"},
+    {40, "approx=gaussian landmarks=50 probe=1000 precision=f64"},
+    {40, "approx=ensemble landmarks=700 rank=50 weights=exponential"},
+    {40, "approx=ensemble landmarks=700 experts=3 weights=ridge"},
+    {40, "approx=exact map=pca components=9"},
+    {40, "select=greedy tolerance=0.3 landmarks=300"},
+    {40, "select=greedy tolerance=1e-5 landmarks=200 map=svd"},
+    {40, "select=greedy tolerance=0.3 landmarks=300 threads=1"},
+    {40, "select=greedy landmarks=300 map=svd"},
+    {40, "online=yes tolerance=0.3 landmarks=300"},
+    {40, "online=yes tolerance=1e-5 landmarks=500 threads=1"},
+    {700, "online=yes tolerance=0.1 landmarks=200 precision=f64"},
+    {40, "select=rpcholesky landmarks=300 gamma=0.001"},
+    {40, "select=rpcholesky landmarks=300 certify=yes threads=1"},
+    {700, "select=rpcholesky landmarks=200 map=svd"},
+    {40, "select=weighted landmarks=300"},
+    {40, "select=weighted landmarks=300 map=pca certify=yes"},
+    {3, "select=uniform landmarks=700 certify=yes"},
+    {40, "select=weighted landmarks=300 map=laplacian threads=1"},
+    {700, "select=weighted landmarks=200 map=svd kernel=linear"},
+    {700, "approx=nystrom landmarks=100"},
+    {700, "approx=column landmarks=50 probe=50 map=laplacian"},
+    {700, "select=greedy landmarks=200"},
+    {700, "approx=projected landmarks=300 scale=standard"},
+    {700, "approx=nystrom landmarks=30 features=variable:200"},
+    {700, "map=pca landmarks=30 features=min-rows:9 scale=idf-smooth"},
+    {700, "approx=column landmarks=200 precision=f64 threads=3"},
     /* if every row is a landmark, rows have to be few */
-    {30, {"approx", "exact", "components", "100"}},
-    {30, {"approx", "exact", "map", "laplacian", "precision", "f64"}},
-    {30, {"select", "all", "map", "svd"}},
+    {30, "approx=exact components=100"},
+    {30, "approx=exact map=laplacian precision=f64"},
+    {30, "select=all map=svd"},
     /* graphs that fits make themselves */
-    {4, {"map", "isomap", "landmarks", "200"}},
-    {4, {"map", "isomap", "landmarks", "150", "select", "maxmin", "precision", "f64"}},
-    {4, {"map", "isomap", "landmarks", "200", "approx", "column"}},
-    {4, {"map", "isomap", "landmarks", "60", "knn", "sieve", "connect", "yes"}},
-    {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
-    {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
-    {4, {"map", "eigenmaps", "neighbors", "9", "knn", "tree"}},
-    {4, {"map", "isomap", "landmarks", "60", "knn", "sieve"}},
+    {4, "map=isomap landmarks=200"},
+    {4, "map=isomap landmarks=150 select=maxmin precision=f64"},
+    {4, "map=isomap landmarks=200 approx=column"},
+    {4, "map=isomap landmarks=60 knn=sieve connect=yes"},
+    {4, "map=eigenmaps components=5 max-distance=0.1 connect=yes"},
+    {4, "map=eigenmaps neighbors=9 distance-quantile=0.9"},
+    {4, "map=eigenmaps neighbors=9 knn=tree"},
+    {4, "map=isomap landmarks=60 knn=sieve"},
 };
 
 static size_t rows_of(size_t d)
@@ -127,11 +127,8 @@ static double number_in(const json_t *object, const char *key)
 
 static struct ny_options *options_of(const struct fit *fit, struct ny_context *ctx)
 {
-    struct ny_options *options;
+    struct ny_options *options = options_with(ctx, "%s", fit->words);
 
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (int i = 0; i < OPTIONS && fit->option[i]; i += 2)
-        assert_int_equal(ny_options_set(options, fit->option[i], fit->option[i + 1]), NY_OK);
     if (given_points)
         assert_int_equal(ny_options_set_table(options, "landmarks-points", given_points), NY_OK);
     return options;
@@ -161,16 +158,14 @@ static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
     plan = json_of(report);
     least = number_in(plan, "memory_min_bytes");
     if (!json_is_true(json_object_get(plan, "fits")))
-        fail_msg("%s %s %s, d %zu: %.0f bytes needed of %" PRIu64, fit->option[1], fit->option[2],
-                 fit->option[3], fit->d, least, budget);
+        fail_msg("%s, d %zu: %.0f bytes needed of %" PRIu64, fit->words, fit->d, least, budget);
     json_object_foreach(json_object_get(plan, "memory_bytes"), stage, value)
         all += json_number_value(value);
     assert_true(all <= (double)budget);
     assert_int_equal(ny_memory_used(ctx), held);
     ny_memory_peak_reset(ctx);
     if (ny_fit(ctx, path, "x", options, &report))
-        fail_msg("%s %s %s, d %zu: %s", fit->option[1], fit->option[2], fit->option[3], fit->d,
-                 ny_context_message(ctx));
+        fail_msg("%s, d %zu: %s", fit->words, fit->d, ny_context_message(ctx));
     done = json_of(report);
     planned = json_object_get(plan, "stage_memory_bytes");
     json_object_foreach(json_object_get(done, "stage_memory_bytes"), stage, value)
@@ -178,8 +173,8 @@ static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
         double most = json_number_value(value), bill = number_in(planned, stage);
 
         if (most > bill || bill > most_planned * most)
-            fail_msg("%s %s %s, d %zu, %s: %.0f bytes planned, %.0f charged", fit->option[1],
-                     fit->option[2], fit->option[3], fit->d, stage, bill, most);
+            fail_msg("%s, d %zu, %s: %.0f bytes planned, %.0f charged", fit->words, fit->d, stage,
+                     bill, most);
         assert_true(bill <= all);
     }
     assert_true((double)ny_memory_peak(ctx) <= all);
@@ -237,11 +232,11 @@ static void import_sparse(const char *path, size_t usual, size_t most)
 TEST(the_plan_of_sparse_points)
 {
     static const struct fit sparse[] = {
-        {3000, {"landmarks", "300"}},
-        {3000, {"map", "pca", "landmarks", "200", "precision", "f64"}},
-        {3000, {"select", "greedy", "tolerance", "0.9", "landmarks", "150"}},
-        {3000, {"select", "rpcholesky", "landmarks", "150"}},
-        {3000, {"approx", "gaussian", "landmarks", "20"}},
+        {3000, "landmarks=300"},
+        {3000, "map=pca landmarks=200 precision=f64"},
+        {3000, "select=greedy tolerance=0.9 landmarks=150"},
+        {3000, "select=rpcholesky landmarks=150"},
+        {3000, "approx=gaussian landmarks=20"},
     };
     char *path = lend_text("%s/sparse.nys", directory);
 
@@ -254,8 +249,8 @@ TEST(the_plan_of_sparse_points)
 TEST(the_plan_of_rows_of_two_kinds)
 {
     static const struct fit uneven[] = {
-        {3000, {"select", "uniform", "landmarks", "500", "approx", "column"}},
-        {3000, {"select", "uniform", "landmarks", "800", "approx", "nystrom"}},
+        {3000, "select=uniform landmarks=500 approx=column"},
+        {3000, "select=uniform landmarks=800 approx=nystrom"},
     };
     char *path = lend_text("%s/uneven.nys", directory);
 
@@ -302,9 +297,9 @@ TEST(the_plan_of_landmarks_from_memory)
         size_t rows, d, m;
     } shapes[] = {{ROWS, 700, 500}, {150, 20000, 100}};
     static const struct fit wide[] = {
-        {0, {"approx", "nystrom"}},
-        {0, {"approx", "column", "components", "5"}},
-        {0, {"inner", "randomized", "certify", "yes", "threads", "1"}},
+        {0, "approx=nystrom"},
+        {0, "approx=column components=5"},
+        {0, "inner=randomized certify=yes threads=1"},
     };
 
     for (size_t s = 0; s < 4; s++) {
