@@ -16,6 +16,8 @@ setup_file() {
     nystream export fitted a -o one.npy -q
 }
 
+pids=()
+
 # start STORE OPTION…: begins a fit in the background; its words go to said.N, N = ${#pids[@]}.
 start() {
     nystream fit "$1" a --landmarks 60 "${@:2}" >"said.${#pids[@]}" 2>&1 3>&- &
@@ -34,7 +36,6 @@ ended() {
 
 # Two processes that are given other NAMEs or options (NAME OPTION…, a word each) both end with 2.
 both_refused() {
-    local pids=()
     nystream fit big $1 --peers folder:2:meet >said.0 2>&1 3>&- &
     pids=($!)
     nystream fit big $2 --peers folder:2:meet >said.1 2>&1 3>&- &
@@ -43,7 +44,6 @@ both_refused() {
 }
 
 @test "any number of processes give the bytes of one" {
-    local pids=()
     start big --peers folder:2:meet
     start big --peers folder:2:meet
     ended 0,0
@@ -60,7 +60,6 @@ both_refused() {
 }
 
 @test "machines with disks of their own work at the shards that they have" {
-    local pids=()
     mkdir far near
     mkdir far/big near/big
     mv big/shard-00000 near/big
@@ -79,7 +78,6 @@ both_refused() {
 
 # bats test_tags=slow
 @test "one process that is killed ends the others, and all go on with the same command" {
-    local pids=() began
     for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
     await '[ -n "$(compgen -G "meet/*/run-*/start")" ]'
     kill -9 "${pids[1]}"
@@ -95,7 +93,6 @@ both_refused() {
 }
 
 @test "a process that ends before it comes to the others is heard by those that wait" {
-    local pids=() began
     start big --peers folder:meet
     await '[ -e meet/set-*/who-00000 ]'
     began=$SECONDS
@@ -112,7 +109,6 @@ both_refused() {
 }
 
 @test "one process that is missing is named, and one that differs ends all" {
-    local pids=()
     ny -6 fit big a --peers folder:2:meet --peers-wait 0.5
     says "rank 1 has not arrived at meet within"
     start big --peers folder:2:meet
@@ -123,7 +119,6 @@ both_refused() {
 }
 
 @test "processes of two commands leave what is there" {
-    local pids=()
     table 60 8 7 >landmarks.csv
     table 60 8 8 >others.csv
     nystream fit big a --landmarks 60 -q
@@ -165,7 +160,6 @@ both_refused() {
 }
 
 @test "a process without memory for its part tells the others" {
-    local pids=()
     start big --peers folder:2:meet --memory 40M
     start big --peers folder:2:meet
     ended 8,8
@@ -203,7 +197,6 @@ both_refused() {
 
 # bats test_tags=slow
 @test "jobs of two stores in one folder do not meet, and both are right" {
-    local pids=() try store
     cp -r big other
     nystream import other rows.more.csv --append -q
     rm -r other/shard-00000 # is imported again, so that it has another id
@@ -220,7 +213,6 @@ both_refused() {
 }
 
 @test "imports into two stores that share a folder do not share rows" {
-    local pids=()
     nystream import x "$BATS_FILE_TMPDIR"/rows.[01].csv --shards 2 --peers folder:meet >said.0 2>&1 3>&- &
     pids+=($!)
     nystream import y "$BATS_FILE_TMPDIR"/rows.[01].csv --shards 2 --peers folder:meet >said.1 2>&1 3>&- &
@@ -232,7 +224,6 @@ both_refused() {
 # bats test_tags=slow
 @test "no process ends before the result of all shards is whole" {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "its runtime wants to be loaded first"
-    local preload shard pids=()
     # a disk of one process that takes its time
     printf '%s\n' '#define _GNU_SOURCE' '#include <sys/syscall.h>' '#include <unistd.h>' \
         'int fdatasync(int file) { usleep(300000); return syscall(SYS_fdatasync, file); }' >slow.c
