@@ -61,6 +61,15 @@ def need_hdf5_reader():
         pytest.skip("nystream-hdf5 is not built: no libhdf5")
 
 
+def module_or_skip(name):
+    """Return a fixture of a module, without which a test is skipped."""
+    return pytest.fixture(name=name)(lambda: pytest.importorskip(name))
+
+
+anndata, h5py, pandas, torch, zarr = map(
+    module_or_skip, ("anndata", "h5py", "pandas", "torch", "zarr"))
+
+
 @pytest.fixture
 def rows():
     """2,000 rows of 6 columns in three clusters, float64."""

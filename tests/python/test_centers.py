@@ -50,8 +50,7 @@ def test_no_centres_are_near():
     assert np.array_equal(_data.nearest_centers(np.ones((2, 3)), nothing), [-1, -1])
 
 
-def test_new_cells_without_a_place_get_no_cluster(rows):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+def test_new_cells_without_a_place_get_no_cluster(rows, anndata, pandas):
     import nystream
 
     X = rows.astype("float32")
@@ -80,8 +79,7 @@ def test_a_cluster_without_cells_gets_no_new_ones():
     assert list(found) == ["1", "2"]
 
 
-def test_cells_of_a_reference_without_a_place_are_of_no_cluster(rows):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+def test_cells_of_a_reference_without_a_place_are_of_no_cluster(rows, anndata, pandas):
     import nystream
 
     X = np.vstack([rows, 1e3 * np.eye(6)]).astype("float32")  # few landmarks do not reach all

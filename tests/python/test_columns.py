@@ -178,8 +178,7 @@ def test_landmarks_of_batches_are_put_in_the_order_of_these(frame, turned, gamma
 
 
 @pytest.mark.parametrize("kind", ["backed", "file"])
-def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind, monkeypatch):
-    anndata = pytest.importorskip("anndata")
+def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind, monkeypatch, anndata):
     X = scipy.sparse.random(60, 4, 0.5, "csr", random_state=1, dtype=np.float32)
     var = pandas.DataFrame(index=["a", "b", "c", "d"])
     store = stored(tmp_path / "s.nys", cells_of(X, var=var, dtype=X.dtype), layout="sparse")

@@ -155,8 +155,7 @@ def test_places_of_an_array_are_lazy(estimator, rows, dtype):
 
 
 @EMBED
-def test_places_of_a_frame_are_a_frame_with_its_index(estimator, rows):
-    pandas = pytest.importorskip("pandas")
+def test_places_of_a_frame_are_a_frame_with_its_index(estimator, rows, pandas):
     frame = frame_of(rows)
     found = clone(estimator).fit(frame)
     places = found.transform(frame)

@@ -137,8 +137,7 @@ def test_refusals(X, words):
     refuses(ValueError, words, nothing_wrong_with, X)
 
 
-def test_missing_values_of_pandas_among_objects(tmp_path):
-    pandas = pytest.importorskip("pandas")
+def test_missing_values_of_pandas_among_objects(tmp_path, pandas):
     gaps = np.array([1, pandas.NA, 3], dtype=object)
     beside = pandas.array([4, 5, None], dtype="Int64")
     for at, X in enumerate([gaps[:, None], pandas.DataFrame({"a": gaps}),
@@ -154,8 +153,7 @@ def test_missing_values_of_pandas_among_objects(tmp_path):
 
 
 @slow
-def test_sparse_tensors_are_refused_in_words():
-    torch = pytest.importorskip("torch")
+def test_sparse_tensors_are_refused_in_words(torch):
     for X in torch.eye(3).to_sparse(), [torch.eye(3).to_sparse()]:
         refuses(ValueError, "layout torch.sparse_coo.*give X.to_dense", nothing_wrong_with, X)
 
@@ -228,8 +226,7 @@ def test_sparse_matrices_out_of_order_and_of_other_types(tmp_path):
     assert np.array_equal(read_back(tmp_path, array), A.toarray())
 
 
-def test_frames(tmp_path):
-    pandas = pytest.importorskip("pandas")
+def test_frames(tmp_path, pandas):
     X = grid()
     assert np.array_equal(read_back(tmp_path, pandas.DataFrame(X)), X)
     mixed = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]})
@@ -251,9 +248,7 @@ def test_frames(tmp_path):
 
 
 @slow
-def test_datasets_of_files(tmp_path, monkeypatch):
-    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
-    anndata = pytest.importorskip("anndata")
+def test_datasets_of_files(tmp_path, monkeypatch, h5py, zarr, anndata):
     monkeypatch.setattr(_batch, "SLICE_BYTES", 64 * 7 * 8)  # many slices
     X = grid("float32")
     with h5py.File(tmp_path / "x.h5", "w") as file:

@@ -182,8 +182,7 @@ def test_masked_values_are_never_used():
     assert nystream.KernelPCA().fit_transform(X[10:]).shape == (50, 2)
 
 
-def test_a_column_of_words_is_named():
-    pandas = pytest.importorskip("pandas")
+def test_a_column_of_words_is_named(pandas):
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
     X["digits"] = "7.5"  # numbers, although they are text
     whole = nystream.embed(X)

@@ -45,8 +45,7 @@ def test_a_graph_that_is_joined_is_told(estimator):
         clone(estimator).fit(X[:60])
 
 
-def test_warnings_tell_columns_by_their_names():
-    pandas = pytest.importorskip("pandas")
+def test_warnings_tell_columns_by_their_names(pandas):
     X = np.random.default_rng(0).normal(size=(300, 3)) * (1, 1e6, 1)
     frame = pandas.DataFrame(X, columns=["age", "income", "height"])
     with pytest.warns(nystream.NystreamWarning, match="^column 'income' alone makes up"):
@@ -71,8 +70,7 @@ def test_a_number_of_things_is_checked_by_its_name(estimator, monkeypatch):
                     estimator(**{name: value}).fit, np.eye(9))
 
 
-def test_dates_are_answered_with_their_column():
-    pandas = pytest.importorskip("pandas")
+def test_dates_are_answered_with_their_column(pandas):
     days = pandas.Series(pandas.date_range("2020-01-01", periods=9))
     for column in days, days.dt.tz_localize("UTC"), days - days[0]:
         frame = pandas.DataFrame({"a": np.arange(9.0), "when": column})

@@ -494,8 +494,7 @@ def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatc
 
 
 @slow
-def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
-    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+def test_datasets_are_streamed(tmp_path, rows, monkeypatch, h5py, zarr):
     monkeypatch.setattr(_batch, "SLICE_BYTES", 100 * 6 * 8)
     expected = KernelPCA(n_landmarks=30, random_state=0).fit_transform(rows)
     with h5py.File(tmp_path / "x.h5", "w") as file:

@@ -30,8 +30,7 @@ def test_columns_are_given_as_an_array(store, rows):
     assert np.array_equal(result.transform(changed), result.transform(rows[:10]))
 
 
-def test_columns_are_given_by_their_names(tmp_path, rows):
-    pandas = pytest.importorskip("pandas")
+def test_columns_are_given_by_their_names(tmp_path, rows, pandas):
     frame = pandas.DataFrame(rows, columns=[f"gene {at}" for at in range(6)])
     store = stored(tmp_path / "named.nys", frame)
     wanted = store.fit("numbers", features=[1, 4], **COARSE).embedding[:]
@@ -70,8 +69,7 @@ def test_columns_that_are_none(store, features):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pbmc3k", "pbmc_covid"])
-def test_variable_genes_are_those_of_scanpy(tmp_path, name):
-    h5py = pytest.importorskip("h5py")
+def test_variable_genes_are_those_of_scanpy(tmp_path, name, h5py):
     path = Path(os.environ.get("NYSTREAM_DATA") or "/nowhere") / name / f"{name}.h5ad"
     if not path.exists():
         pytest.skip(f"NYSTREAM_DATA has no {name}")

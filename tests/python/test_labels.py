@@ -53,8 +53,7 @@ def test_words(empty, kind, pieces, monkeypatch):
     assert np.array_equal(empty.labels[:], [0, 1, 0, NONE, 2, 1], equal_nan=True)
 
 
-def test_categories_keep_their_order(empty):
-    pandas = pytest.importorskip("pandas")
+def test_categories_keep_their_order(empty, pandas):
     empty.append(rows(), labels=pandas.Categorical(WORDS, ["yak", "emu", "dog", "cat"]))
     assert list(empty.class_names) == ["yak", "emu", "dog", "cat"] and kept(empty) == WORDS
 
@@ -96,8 +95,7 @@ def test_words_that_only_python_takes_for_numbers(empty, tmp_path, kind):
         nystream.open(tmp_path / "rows.nys").append(frame)
 
 
-def test_anndata(empty):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+def test_anndata(empty, anndata, pandas):
     obs = pandas.DataFrame({"kind": pandas.Categorical(WORDS), "sex": list("fmfmfm")},
                            index=[f"cell {i}" for i in range(6)])
     cells = anndata.AnnData(rows().astype("f4"), obs)
@@ -108,8 +106,7 @@ def test_anndata(empty):
 
 
 @pytest.mark.parametrize("kind", ["AnnData", "frame", "h5ad", "h5ad by option", "csv"])
-def test_a_column_by_its_name(empty, tmp_path, kind):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+def test_a_column_by_its_name(empty, tmp_path, kind, anndata, pandas):
     obs = pandas.DataFrame({"kind": pandas.Categorical(WORDS)},
                            index=[f"cell {i}" for i in range(6)])
     cells = anndata.AnnData(rows().astype("f4"), obs)
@@ -133,9 +130,7 @@ def test_a_column_by_its_name(empty, tmp_path, kind):
         empty.append(rows(), labels="kind")
 
 
-def test_columns_of_obs_of_any_type(empty, tmp_path, monkeypatch):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
-    h5py = pytest.importorskip("h5py")
+def test_columns_of_obs_of_any_type(empty, tmp_path, monkeypatch, anndata, pandas, h5py):
     monkeypatch.setenv("NYSTREAM_HDF5", "/nowhere")
     obs = pandas.DataFrame({
         "ordered": pandas.Categorical(WORDS, ["yak", "emu", "dog", "cat"]),
@@ -187,8 +182,7 @@ def test_no_labels_at_all(empty):
         empty.class_names
 
 
-def test_columns_may_have_names_of_what_other_rows_have(empty):
-    pandas = pytest.importorskip("pandas")
+def test_columns_may_have_names_of_what_other_rows_have(empty, pandas):
     frame = pandas.DataFrame(rows(), columns=["obs", "chunks", "nnz"])
     frame["word"] = WORDS
     report = empty.append(frame, labels="word")
@@ -239,8 +233,7 @@ def test_a_column_is_meant_where_no_file_has_the_name(empty, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("kind", ["frame", "AnnData", "h5ad", "pairs"])
-def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind):
-    pandas = pytest.importorskip("pandas")
+def test_a_series_in_another_order_than_the_rows(empty, tmp_path, kind, pandas):
     names = [f"cell {i}" for i in range(6)]
     frame = pandas.DataFrame(rows(), names, list("xyz"))
     series = pandas.Series(WORDS, names)
@@ -270,8 +263,7 @@ def test_a_frame_is_not_labels(empty):
 
 
 @pytest.mark.parametrize("kind", ("frame", "pieces", "anndata", "h5ad", "csv"))
-def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, monkeypatch):
-    pandas = pytest.importorskip("pandas")
+def test_later_rows_have_labels_in_the_column_of_before(empty, tmp_path, kind, monkeypatch, pandas):
     frame = pandas.DataFrame(rows(), columns=list("xyz")[:rows().shape[1]]).assign(kind=WORDS)
     given, file = frame, tmp_path / "x.csv"
     if kind in ("anndata", "h5ad"):

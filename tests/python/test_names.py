@@ -18,9 +18,8 @@ CELLS, GENES = [f"cell {i}" for i in range(50)], ["a", "b", "\u03b2-actin"]
 
 
 @pytest.fixture
-def named(tmp_path):
+def named(tmp_path, pandas):
     """Return a store whose rows and columns have names, from a frame of pandas."""
-    pandas = pytest.importorskip("pandas")
     store = nystream.open(tmp_path / "named.nys")
     values = np.random.default_rng(1).normal(size=(50, 3))
     store.append(pandas.DataFrame(values, index=CELLS, columns=GENES))
@@ -37,8 +36,7 @@ def test_names_of_a_frame(named):
     assert named.report["row_names"] and named.report["first_column_names"] == GENES
 
 
-def test_rows_and_columns_that_come_later(named):
-    pandas = pytest.importorskip("pandas")
+def test_rows_and_columns_that_come_later(named, pandas):
     more = np.ones((2, 3))
     named.append(pandas.DataFrame(more, index=["x", "y"], columns=GENES))
     named.append(more)
@@ -64,8 +62,7 @@ def test_a_store_without_names(store):
     assert store.report["row_names"] is False and store.report["first_row_names"] is None
 
 
-def test_anndata_in_memory_and_in_a_file(tmp_path):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+def test_anndata_in_memory_and_in_a_file(tmp_path, anndata, pandas):
     values = np.random.default_rng(1).poisson(1.0, size=(50, 3)).astype("f4")
     whole = anndata.AnnData(values, pandas.DataFrame(index=CELLS), pandas.DataFrame(index=GENES))
     whole.write_h5ad(tmp_path / "x.h5ad")
@@ -75,9 +72,8 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
         assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
 
 
-def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path):
+def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path, h5py):
     """The str of pandas 3 is such a type, and anndata writes a group for it."""
-    h5py = pytest.importorskip("h5py")
     need_hdf5_reader()
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
         file["X"] = np.random.default_rng(1).normal(size=(50, 3))
@@ -93,9 +89,8 @@ def test_names_of_a_type_in_which_texts_may_be_missing(tmp_path):
 
 
 @pytest.fixture
-def fitted(tmp_path):
+def fitted(tmp_path, pandas):
     """Return a frame of named columns, a store of it, a result, and where the frame's rows are."""
-    pandas = pytest.importorskip("pandas")
     values = np.random.default_rng(3).normal(size=(300, 4)) * [1, 2, 3, 4]
     frame = pandas.DataFrame(values.astype("float32"), columns=list("abcd"))
     store = stored(tmp_path / "fitted.nys", frame)
@@ -136,8 +131,7 @@ def test_columns_that_are_missing_or_come_beside(fitted):
         refuses(nystream.DataError, "some share a name", transform, wide.iloc[:, [0, 1, 2, 3, 0]])
 
 
-def test_columns_of_an_anndata(fitted, tmp_path):
-    anndata = pytest.importorskip("anndata")
+def test_columns_of_an_anndata(fitted, tmp_path, anndata):
     frame, _, result, expected = fitted
     turned = anndata.AnnData(frame[["d", "c", "b", "a"]].set_axis(
         [str(i) for i in range(300)]))
@@ -168,8 +162,7 @@ def test_an_estimator_of_a_store_knows_its_columns(fitted):
 
 
 @pytest.mark.parametrize("kind", ["memory", "file", "backed"])
-def test_an_estimator_of_an_anndata_knows_its_genes(fitted, tmp_path, kind):
-    anndata = pytest.importorskip("anndata")
+def test_an_estimator_of_an_anndata_knows_its_genes(fitted, tmp_path, kind, anndata):
     frame = fitted[0]
     cells = anndata.AnnData(frame.set_axis([str(i) for i in range(300)]))
 
@@ -343,8 +336,7 @@ def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["frames", "a list", "a reader", "AnnData", "pairs", "Dask"])
-def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
-    pandas = pytest.importorskip("pandas")
+def test_names_of_rows_that_come_in_pieces(tmp_path, kind, pandas):
     rows = np.random.default_rng(4).normal(size=(60, 3)).astype("f4")
     frame = pandas.DataFrame(rows, [f"row {i:02}" for i in range(60)], ["x", "y", "z"])
     pieces = [frame[:25], frame[["z", "y", "x"]][25:]]  # the columns in another order
@@ -375,8 +367,7 @@ def test_names_of_a_table_of_arrow(tmp_path):
     assert np.array_equal(store[:], X) and not store.report.column_names
 
 
-def test_the_raw_of_an_anndata(tmp_path):
-    anndata = pytest.importorskip("anndata")
+def test_the_raw_of_an_anndata(tmp_path, anndata):
     cells = anndata.AnnData(np.arange(12, dtype="f4").reshape(4, 3))
     cells.raw = cells
     store = stored(tmp_path / "raw.nys", cells[:, :2].copy().raw)

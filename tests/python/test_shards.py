@@ -84,8 +84,7 @@ def test_a_shard_that_is_fitted_anew_is_not_read_as_before(tmp_path, rows, optio
     assert last.shape == (2, 2)
 
 
-def test_names_of_rows_are_those_of_all_shards(tmp_path):
-    pandas = pytest.importorskip("pandas")
+def test_names_of_rows_are_those_of_all_shards(tmp_path, pandas):
     names = [f"row {i}" for i in range(90)]
     frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), names, list("abc"))
     store = nystream.open(tmp_path / "big")

@@ -100,8 +100,7 @@ def test_estimators_read_what_append_files_reads(tmp_path, kind, folders):
     assert not folders()
 
 
-def test_names_of_columns_of_text_are_those_of_the_fit(tmp_path):
-    pandas = pytest.importorskip("pandas")
+def test_names_of_columns_of_text_are_those_of_the_fit(tmp_path, pandas):
     frame = pandas.DataFrame(np.random.default_rng(5).normal(size=(120, 3)), columns=list("abc"))
     frame.to_csv(tmp_path / "x.csv", index=False)
     frame[["c", "a", "b"]].to_csv(tmp_path / "y.csv", index=False)
@@ -141,8 +140,7 @@ def counts():
 
 
 @slow
-def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
-    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch, anndata, h5py):
     monkeypatch.setattr(_batch, "SLICE_BYTES", counts.nnz * 12 // 10)
     cells_of(counts).write_h5ad(tmp_path / "x.h5ad")
     backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
@@ -159,8 +157,7 @@ def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
 
 
 @slow
-def test_h5ad_by_the_library(tmp_path, counts):
-    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+def test_h5ad_by_the_library(tmp_path, counts, anndata, pandas):
     need_hdf5_reader()
     kinds = pandas.Categorical(["b" if row % 3 else "a" for row in range(counts.shape[0])])
     obs = pandas.DataFrame({"kind": kinds}, index=[f"cell{row}" for row in range(counts.shape[0])])
@@ -175,8 +172,7 @@ def test_h5ad_by_the_library(tmp_path, counts):
 
 
 @slow
-def test_columns_on_disk_are_refused(tmp_path, counts):
-    anndata = pytest.importorskip("anndata")
+def test_columns_on_disk_are_refused(tmp_path, counts, anndata):
     cells_of(counts.tocsc()).write_h5ad(tmp_path / "x.h5ad")
     backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
     for X in (backed, backed.X, tmp_path / "x.h5ad"):
@@ -186,8 +182,7 @@ def test_columns_on_disk_are_refused(tmp_path, counts):
 
 
 @slow
-def test_layers_and_coordinates_of_anndata(tmp_path, counts):
-    anndata = pytest.importorskip("anndata")
+def test_layers_and_coordinates_of_anndata(tmp_path, counts, anndata):
     adata = cells_of(counts, layers={"double": 2 * counts},
                             obsm={"X_pca": grid(rows=403)})
     assert np.array_equal(read_back(tmp_path, adata.layers["double"]), 2 * counts.toarray())
@@ -196,8 +191,7 @@ def test_layers_and_coordinates_of_anndata(tmp_path, counts):
 
 
 @slow
-def test_sparse_groups_of_zarr(tmp_path, counts):
-    anndata, zarr = pytest.importorskip("anndata"), pytest.importorskip("zarr")
+def test_sparse_groups_of_zarr(tmp_path, counts, anndata, zarr):
     cells_of(counts).write_zarr(tmp_path / "x.zarr")
     assert np.array_equal(read_back(tmp_path, zarr.open(str(tmp_path / "x.zarr"))["X"]),
                           counts.toarray())
@@ -270,8 +264,7 @@ def test_estimators_do_not_compute_all_of_dask(rows):
 
 
 @slow
-def test_tensors_of_torch(tmp_path):
-    torch = pytest.importorskip("torch")
+def test_tensors_of_torch(tmp_path, torch):
     X = torch.from_numpy(grid("float32"))
     leaf = X.clone().requires_grad_()
     for made in (X, X.T.contiguous().T, X[::3], leaf, X.to(torch.bfloat16), X.int()):
@@ -281,8 +274,7 @@ def test_tensors_of_torch(tmp_path):
 
 
 @slow
-def test_loaders_of_torch(tmp_path):
-    torch = pytest.importorskip("torch")
+def test_loaders_of_torch(tmp_path, torch):
     from torch.utils.data import DataLoader, TensorDataset
 
     X, labels = torch.from_numpy(grid("float32")), torch.arange(500)
@@ -292,8 +284,7 @@ def test_loaders_of_torch(tmp_path):
     assert np.array_equal(store[:], X) and np.array_equal(store.labels[:], labels)
 
 
-def test_labels_that_are_missing(tmp_path):
-    pandas = pytest.importorskip("pandas")
+def test_labels_that_are_missing(tmp_path, pandas):
     store = nystream.open(tmp_path / "s.nys")
     store.append(grid(rows=3), labels=pandas.Series([1, None, 2], dtype="Int64"))
     assert np.array_equal(store.labels[:], [1, np.nan, 2], equal_nan=True)

@@ -405,8 +405,7 @@ def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, l
 
 @slow
 @pytest.mark.parametrize("options", [{}, {"map": "pca", "approx": "exact"}])
-def test_columns_in_another_order_are_found_by_their_names(rows, options):
-    pandas = pytest.importorskip("pandas")
+def test_columns_in_another_order_are_found_by_their_names(rows, options, pandas):
     frame = pandas.DataFrame(rows, columns=list("abcdef"))
     turned, other = frame[list("fbdace")], frame.rename(columns={"c": "x"})
 
@@ -447,8 +446,7 @@ def test_columns_in_another_order_are_found_by_their_names(rows, options):
 
 
 @slow
-def test_results_of_stores_with_other_orders_are_added(rows, tmp_path):
-    pandas = pytest.importorskip("pandas")
+def test_results_of_stores_with_other_orders_are_added(rows, tmp_path, pandas):
     frame = pandas.DataFrame(rows, columns=list("abcdef"))
     options = {"map": "pca", "approx": "exact", "components": 3}
     paths = [tmp_path / "a.nys", tmp_path / "b.nys"]
