@@ -101,6 +101,18 @@ field() {
     printf '%s\n' "${BASH_REMATCH[1]}"
 }
 
+# same_fields SHARE ONE.json OTHER.json KEY…: both files have these scalars: numbers that differ by
+# no more than a share of them, or for 0 the same texts.
+same_fields() {
+    local key
+    for key in "${@:4}"; do
+        awk -v most="$1" -v key="$key" '{ print key, $0 >"/dev/stderr"
+            exit NF != 2 || ($1 "" != $2 "" && !(most && ($1 - $2) ^ 2 <= ($1 * most) ^ 2)) ||
+                 (most && $1 + 0 != $1)
+        }' <<<"$(field "$(<"$2")" "$key") $(field "$(<"$3")" "$key")" || return
+    done
+}
+
 # has "STORE [NAME]" KEY=VALUE…: info tells these of the store or the result.
 has() {
     ny -0 info $1 --json && fields "${@:2}"
@@ -291,8 +303,18 @@ ends_at() {
     SYNC=$1 LD_PRELOAD=$PWD/ends.so "${@:2}"
 }
 
+# stopped_when CONDITION SIGNAL STATUS COMMAND…: the command gets the signal as soon as this shell
+# text succeeds, if it ever does, and ends so; its words are in err.
+stopped_when() {
+    "${@:4}" 2>err 3>&- &
+    local pid=$!
+    await "$1" || true
+    kill -s "$2" $pid
+    ends $pid "$3"
+}
+
 # fits_through_kills STORE SHARD NAME OPTIONS…: fits until it is done, ended by KILL and TERM in turn,
-# later each time; every third time SHARD begins anew. $kills counts them.
+# later each time, which damages nothing; every third time SHARD, if any, begins anew. $kills counts.
 fits_through_kills() {
     local store=$1 shard=$2 name=$3 wait=40 pid code
     shift 3
@@ -306,7 +328,9 @@ fits_through_kills() {
         wait $pid 2>/dev/null || code=$?
         [ $code -ne 0 ] || return 0
         [ $code -ge 129 ] || { cat err >&2; return 1; }
-        [ $((kills % 3)) -ne 2 ] || nystream rm "$store/$shard" "$name" -q || true
+        nystream verify "$store" -q
+        [ -z "$shard" ] || [ $((kills % 3)) -ne 2 ] ||
+            nystream rm "$store/$shard" "$name" -q || true
         kills=$((kills + 1)) wait=$((wait < 930 ? wait + 70 : 999))
     done
 }
@@ -314,14 +338,8 @@ fits_through_kills() {
 # A full update of result map of the shards big: by one process, into alone.npy, and by two that meet,
 # whose words are in said.0 and said.1.
 meet_for_update() {
-    local pids=() i code=
     cp -r big alone
     nystream fit alone map --update full -q
     nystream export alone map -o alone.npy -q
-    for i in 0 1; do
-        nystream fit big map --update full --peers folder:2:meet >"said.$i" 2>&1 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 0,0, ] || { cat said.*; false; }
+    together 2 fit big map --update full --peers folder:2:meet
 }

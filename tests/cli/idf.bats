@@ -39,12 +39,8 @@ PY
                 "--map laplacian --kernel cosine --approx exact"; do
                 nystream fit x f $options --scale $scale --precision f64 --restart -q
                 nystream fit wx f $options --precision f64 --restart -q
-                nystream export x f -o a.csv -q
-                nystream export wx f -o b.csv -q
-                near a.csv b.csv
-                nystream transform x f --input new.csv -o a.csv -q
-                nystream transform wx f --input wnew.csv -o b.csv -q
-                near a.csv b.csv
+                agree near "export x f" "export wx f"
+                agree near "transform x f --input new.csv" "transform wx f --input wnew.csv"
             done
         done
     done

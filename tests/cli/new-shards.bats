@@ -36,7 +36,6 @@ setup_file() {
 }
 
 @test "a host with a disk of its own joins with a new shard" {
-    local host
     for host in 0 1 2; do
         mkdir -p host-$host/big
         cp before/shards host-$host/big
@@ -63,7 +62,6 @@ setup_file() {
 
 # bats test_tags=slow
 @test "an update comes to a new shard with the bytes of one store" {
-    local mode store name
     for mode in frozen full; do
         for store in one big; do
             cp -r $store $store.$mode
@@ -75,15 +73,11 @@ setup_file() {
         done
         cmp one.map.npy big.map.npy
         cmp one.exact.npy big.exact.npy
-        for key in n updates landmarks mode drift_rows; do
-            [ "$(field "$(<one.json)" $key)" = "$(field "$(<big.json)" $key)" ]
-        done
-        [ "$(printf '%.6g' "$(field "$(<one.json)" trace_error)")" = "$(printf '%.6g' "$(field "$(<big.json)" trace_error)")" ]
-        nystream export one.$mode map --part errors -o one.csv -q
-        writes one.csv "big.$mode map --part errors"
+        same_fields 0 one.json big.json n updates landmarks mode drift_rows
+        same_fields 1e-6 one.json big.json trace_error
+        same_exports "one.$mode map --part errors" "big.$mode map --part errors" csv
         nystream verify big.$mode -q
-        ny -0 fit big.$mode map --update $mode
-        says "has all rows"
+        answers 0 "has all rows" fit big.$mode map --update $mode
     done
     nystream import big.frozen/shard-00001 new.csv --append -q # rows come to any shard again
     nystream fit big.frozen map --update full -q
@@ -94,7 +88,6 @@ setup_file() {
 
 # bats test_tags=slow
 @test "updates that come to a new shard and are killed end with the same bytes" {
-    local mode sync code
     build_ends
     for mode in frozen full; do
         cp -r big whole
@@ -135,8 +128,7 @@ setup_file() {
     nystream export before map -o map.npy -q
     mv before/shard-00001 disk
     while read -r command; do
-        ny -2 $command
-        says "before lacks 1 of its 3 shards: 1; import them, or move or link them here"
+        usage "before lacks 1 of its 3 shards: 1; import them, or move or link them here" $command
     done <<'END'
 export before map -o out.npy
 eval before map --clusters 3
@@ -149,8 +141,7 @@ import before new.csv --append
 plan before
 END
     while read -r command; do
-        ny -0 $command
-        says "shards of before that are not here are left out: 1"
+        answers 0 "shards of before that are not here are left out: 1" $command
     done <<'END'
 verify before
 compact before
@@ -163,8 +154,7 @@ END
     nystream import before/shard-00000 new.csv --append -q
     mv disk/shard-00001 before
     nystream verify before -q
-    nystream export before map -o again.npy -q
-    cmp map.npy again.npy
+    cmp map.npy <(shown "before map" npy)
     nystream fit before map --update frozen -q
     [ "$(field "$(nystream info before map --json)" n)" = 9732 ]
 }

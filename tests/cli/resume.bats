@@ -6,13 +6,8 @@ fit_options="--map pca --approx projected --landmarks 700 --select uniform --thr
 
 # begin STORE COMMAND…: runs a command that leaves a result in STORE, and stops it on its way.
 begin() {
-    local store=$1 pid
-    shift
-    "$@" -q 2>err &
-    pid=$!
-    await '[ -n "$(nystream list "$store" | grep running)" ]' || true
-    kill -s TERM $pid
-    ends $pid 143
+    local store=$1
+    stopped_when '[[ $(nystream list "$store") == *running* ]]' TERM 143 "${@:2}" -q
 }
 
 setup_file() {
@@ -56,8 +51,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     fields map=pca landmarks=700 status=done
     nystream fit "my store" straight $fit_options -q
     same_results f straight
-    ny -0 fit "my store" f
-    says "done already"
+    answers 0 "done already" fit "my store" f
     ny -0 fit "my store" f -q --memory 1G --threads 2 # options that change nothing
     silent
     ny -0 fit "my store" f --json
@@ -67,8 +61,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
 @test "graph and select without options go on as well" {
     ny -0 graph "my store" g --json
     fields neighbors_stored=7 metric=cosine
-    ny -0 graph "my store" g
-    says "done already"
+    answers 0 "done already" graph "my store" g
     ny -0 select "my store" d --json
     [ "$(field "$output" landmarks)" = 1200 ]
 }
@@ -78,8 +71,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$(nystream info "my store" f --json)" status)" = interrupted ]
     ny -0 fit "my store" f --time-limit 1h --memory 1G --json
     fields landmarks=700 status=done
-    ny -0 fit "my store" f --time-limit 1h
-    says "'f' is done already"
+    answers 0 "'f' is done already" fit "my store" f --time-limit 1h
     [[ $stderr != *"with these options"* ]]
     ny -0 graph "my store" g --time-limit 1h --json
     [ "$(field "$output" neighbors_stored)" = 7 ]
@@ -101,8 +93,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     cp -r "my store" fit
     begin fit nystream fit fit fit $fit_options # neither the verb nor the name is the path
     mv fit moved
-    ny info moved fit
-    prints "resume with: nystream fit moved fit $fit_options -q"
+    shows "resume with: nystream fit moved fit $fit_options -q" info moved fit
 }
 
 # bats file_tags=
@@ -141,8 +132,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     ny info "my store" f --json
     [[ $output == *"\"resume\": \"$resume_f\""* ]]
     [[ $output == *"\"command\": \"$resume_f\""* ]]
-    ny info "my store" f
-    prints "resume with: $resume_f"
+    shows "resume with: $resume_f" info "my store" f
     ny list "my store"
     [ "$(grep ^f <<<"$output")" = "f	interrupted	resume with: $resume_f" ]
     ny list "my store" --json
@@ -163,8 +153,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
 @test "nobody is told to throw away what can be gone on with" {
     for words in "fit f --landmarks 20" "fit g" "graph f" "graph g --neighbors 5" "select f" "fit f --map kpca"; do
         set -- $words
-        ny -2 "$1" "my store" "${@:2}"
-        says "resume with: nystream "
+        usage "resume with: nystream " "$1" "my store" "${@:2}"
         [[ $stderr != *--restart* ]]
     done
     nystream fit "my store" f -q
@@ -178,17 +167,13 @@ interrupted_full() {
     nystream fit s a --landmarks 700 --select uniform --threads 1 -q
     table 3000 8 7 >more.csv
     nystream import s more.csv --append -q
-    nystream fit s a --update full --threads 1 -q 2>err &
-    local pid=$!
-    await '[ "$(field "$(nystream info s a --json)" update)" = running ]' || true
-    kill -s "$1" $pid
-    ends $pid "$2"
+    stopped_when 'has "s a" update=running 2>/dev/null' "$1" "$2" \
+        nystream fit s a --update full --threads 1 -q
 }
 
 @test "an update that was interrupted is gone on with, and the result keeps its own command" {
     interrupted_full TERM 143
-    ny info s a
-    prints "resume with: nystream fit s a --update full --threads 1 -q"
+    shows "resume with: nystream fit s a --update full --threads 1 -q" info s a
     prints "made with             nystream fit s a --landmarks 700 --select uniform --threads 1 -q"
     nystream fit s a -q
     has "s a" n=43000
@@ -219,8 +204,7 @@ interrupted_full() {
     store s 400 4
     nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q
     table 100 4 2 | nystream import s - --append -q
-    ny -0 fit s a --restart
-    says "'a' is made again with the options it had"
+    answers 0 "'a' is made again with the options it had" fit s a --restart
     has "s a" n=500
     [[ $(field "$output" command) == "nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q" ]]
     nystream fit s b --map isomap --neighbors 8 --landmarks 40 -q
@@ -242,8 +226,7 @@ interrupted_full() {
 
 # bats file_tags=slow
 @test "what goes on says where" {
-    ny -0 fit "my store" f
-    says "'f' resumes in stage "
+    answers 0 "'f' resumes in stage " fit "my store" f
     ny -0 fit "my store" f --restart
     [[ $stderr != *"resumes"* ]]
 }

@@ -13,6 +13,8 @@ setup_file() {
     nystream fit big map --landmarks 60 --components 3 -q
 }
 
+in_update='has "big large" update=running 2>/dev/null'
+
 # grow_shards: appends rows to all shards.
 grow_shards() {
     sed -n '1,1000p' new.csv >first.csv
@@ -25,7 +27,6 @@ grow_shards() {
 
 # bats test_tags=slow
 @test "full updates of maps of all kinds have the bytes of one store" {
-    local options store key name
     while read -r options; do
         name=map${#options}
         for store in one big; do
@@ -37,10 +38,8 @@ grow_shards() {
             nystream info $store.grown "$name" --json >$store.json
         done
         cmp one.npy big.npy
-        for key in n updates landmarks landmarks_added passes mode gamma; do
-            [ "$(field "$(<one.json)" $key)" = "$(field "$(<big.json)" $key)" ]
-        done
-        [ "$(printf '%.9g' "$(field "$(<one.json)" trace_error)")" = "$(printf '%.9g' "$(field "$(<big.json)" trace_error)")" ]
+        same_fields 0 one.json big.json n updates landmarks landmarks_added passes mode gamma
+        same_fields 1e-9 one.json big.json trace_error
         nystream verify big.grown -q
         rm -r one.grown big.grown
     done <<'END'
@@ -69,7 +68,6 @@ END
 }
 
 @test "a full update goes on from the sums of each shard where the landmarks stay" {
-    local store
     sed -n '1,50p' "$BATS_FILE_TMPDIR/all.csv" >points.csv
     for store in one big; do
         nystream fit $store given --landmarks-points points.csv --components 3 -q
@@ -92,8 +90,7 @@ END
     awk '{ print $1 + ($1 >= 6144 ? 1000 : 0) + ($1 >= 8192 ? 700 : 0) }' numbers.csv >moved.csv
     writes moved.csv "big named --part landmarks"
     [ "$(field "$(nystream info big named --json)" landmarks_added)" = 0 ]
-    ny -0 fit big named --update full
-    says "has all rows"
+    answers 0 "has all rows" fit big named --update full
 }
 
 @test "rows that were placed are taken in by a full update, and more are placed then" {
@@ -102,13 +99,10 @@ END
     nystream fit big map --update frozen -q
     nystream fit big map --update full -q
     nystream fit straight map --update full -q
-    nystream export straight map -o straight.npy -q
-    writes straight.npy "big map"
+    same_exports "straight map" "big map"
     nystream import big/shard-00001 first.csv --append -q
     nystream fit big map --update frozen -q
-    nystream transform big map --input first.csv -o first.npy -q
-    nystream transform straight map --input first.csv -o straight.npy -q
-    cmp first.npy straight.npy
+    agree cmp "transform big map --input first.csv" "transform straight map --input first.csv" npy
     [ "$(field "$(nystream info big map --json)" n)" = 11716 ]
     nystream verify big -q
     nystream fit big map --update full -q # which counts those of shard 1
@@ -170,28 +164,17 @@ END
 @test "a full update that was interrupted is told, and resume goes on" {
     nystream fit big large --landmarks 900 -q
     grow_shards
-    nystream fit big large --update full -q &
-    pid=$!
-    until nystream info big large --json | grep -q '"update": "running"'; do kill -0 $pid; done
-    kill -9 $pid
-    wait $pid || [ $? -eq 137 ]
-    nystream info big large --json >info.json
-    [ "$(field "$(<info.json)" update)" = interrupted ]
-    grep -q '"resume": "nystream fit big large --update full -q"' info.json
-    [ "$(field "$(<info.json)" n)" = 8232 ]
+    stopped_when "$in_update" KILL 137 nystream fit big large --update full -q
+    has "big large" update=interrupted n=8232
+    prints '"resume": "nystream fit big large --update full -q"'
     nystream fit big large -q # with the options that it has
-    [ "$(field "$(nystream info big large --json)" n)" = 10716 ]
-    [ "$(field "$(nystream info big large --json)" update)" = null ]
+    has "big large" n=10716 update=null
 }
 
 @test "rows that come while a full update was interrupted are taken in as well" {
     nystream fit big large --landmarks 900 -q
     grow_shards
-    nystream fit big large --update full -q &
-    pid=$!
-    until nystream info big large --json | grep -q '"update": "running"'; do kill -0 $pid; done
-    kill -9 $pid
-    wait $pid || [ $? -eq 137 ]
+    stopped_when "$in_update" KILL 137 nystream fit big large --update full -q
     nystream import big/shard-00000 first.csv --append -q
     ny -0 fit big large --update full
     [ "$(field "$(nystream info big large --json)" n)" = 11716 ]

@@ -37,19 +37,13 @@ both_ways() {
 
 # same_facts STORE SHARDS NAME KEY…: the reports agree in them, to 10 digits where they are numbers.
 same_facts() {
-    local one big key values
-    one=$(nystream info "$1" "$3" --json)
-    big=$(nystream info "$2" "$3" --json)
-    for key in "${@:4}"; do
-        values="$(field "$one" "$key") $(field "$big" "$key")"
-        awk -v key="$key" '{ wrong = NF != 2 || $1 == "null" || ($1 != $2 && ($1 - $2) ^ 2 > ($1 * 1e-10) ^ 2) }
-            END { if (wrong) print key, $0; exit wrong }' <<<"$values" || return
-    done
+    nystream info "$1" "$3" --json >one.json
+    nystream info "$2" "$3" --json >big.json
+    same_fields 1e-10 one.json big.json "${@:4}"
 }
 
 # bats file_tags=slow
 @test "rows are placed by a model with the bytes of one store" {
-    local stores store shards
     for stores in "one big" "numbers odd"; do
         read -r store shards <<<"$stores"
         nystream fit $store map --landmarks 40 --components 3 -q
@@ -69,7 +63,6 @@ same_facts() {
 }
 
 @test "residuals that are certified are those of one store" {
-    local stores store shards rule
     nystream fit one few --landmarks 20 --components 2 -q
     nystream export one few --part landmark-points -o points.csv -q
     for stores in "one big" "numbers odd"; do
@@ -117,7 +110,6 @@ same_facts() {
 }
 
 @test "sparse rows in shards are fitted with landmarks as in one store" {
-    local options least
     for options in "--map kpca" "--map svd --select uniform --certify" "--map kpca --kernel cosine --probe 30" \
         "--map laplacian --kernel linear --averages implicit" "--map diffusion --kernel laplacian --gamma 0.02 --select uniform" \
         "--map pca --approx projected --scale unit" "--map kpca --inner randomized"; do
@@ -140,7 +132,6 @@ same_facts() {
 
 # bats file_tags=
 @test "new sparse rows of the last shard are placed by the landmarks of all" {
-    local store
     head -n 50 sparse.libsvm >more.libsvm
     for store in sparse parts; do
         nystream fit $store f --landmarks 40 --components 3 --precision f64 -q
@@ -156,29 +147,23 @@ same_facts() {
 
 # bats file_tags=slow
 @test "landmarks are drawn by weight from the rows of all shards" {
-    local stores store shards map
     for stores in "one big" "numbers odd" "sparse parts"; do
         read -r store shards <<<"$stores"
         for map in "svd --kernel linear" "kpca --certify" "laplacian --kernel cosine"; do
             both_ways $store $shards f --map $map --select weighted --landmarks 40 --components 3 --precision f64 --restart
             same_exports "$store f --part landmarks" "$shards/shard-00001 f --part landmarks"
-            nystream export $store f -o $store.csv -q
-            nystream export $shards f -o $shards.csv -q
-            within 1e-7 $store.csv $shards.csv
+            agree "within 1e-7" "export $store f" "export $shards f"
         done
     done
 }
 
 @test "a greedy selection of all shards has the landmarks of one store" {
-    local store shards options
     while IFS='|' read -r store shards options; do
         options+=" --select greedy --components 2 --precision f64"
         both_ways $store $shards f $options --restart
         same_exports "$store f --part landmarks" "$shards/shard-00001 f --part landmarks"
-        nystream export $store f --part residuals -o $store.csv -q
-        nystream export $shards f --part residuals -o $shards.csv -q
         [[ $options == *--certify* ]] || continue # else a row that does not join has any bound below ε
-        within 1e-6 $store.csv $shards.csv
+        agree "within 1e-6" "export $store f --part residuals" "export $shards f --part residuals"
         [ $(nystream info $shards f --json | grep -c residual_max) -ge 1 ]
     done <<'END'
 one|big|--landmarks 60 --certify
@@ -206,23 +191,16 @@ END
 }
 
 @test "columns are weighed and chosen by the rows of all shards" {
-    local store shards options
     while IFS='|' read -r store shards options; do
         options+=" --components 3 --precision f64"
         both_ways $store $shards f $options --restart
-        nystream export $store f -o $store.csv -q
-        nystream export $shards f -o $shards.csv -q
-        within 1e-8 $store.csv $shards.csv
-        if [[ $options == *"map pca --approx exact"* ]]; then
-            for of in $store $shards; do nystream export $of f --part axes -o $of.csv -q; done
-            within 1e-8 $store.csv $shards.csv
-        fi
-        if [[ $options == *--features* ]]; then
-            nystream export $store f --part features -o $store.features.csv -q
-            for shard in 0 2; do
-                writes $store.features.csv "$shards/shard-0000$shard f --part features"
-            done
-        fi
+        agree "within 1e-8" "export $store f" "export $shards f"
+        [[ $options != *"map pca --approx exact"* ]] ||
+            agree "within 1e-8" "export $store f --part axes" "export $shards f --part axes"
+        [[ $options == *--features* ]] || continue
+        for shard in 0 2; do
+            same_exports "$store f --part features" "$shards/shard-0000$shard f --part features" csv
+        done
     done <<'END'
 sparse|parts|--scale idf --landmarks 40 --kernel cosine
 sparse|parts|--scale idf-smooth --map svd --kernel linear --approx exact --tol 1e-9
@@ -235,7 +213,7 @@ counts|cells|--features variable:60 --landmarks 40 --certify
 numbers|odd|--features variance:3 --scale standard --landmarks 30
 END
     nystream transform odd f --input part.1.numbers.csv -o new.csv -q
-    sed -n '701,1999p' odd.csv | within 1e-8 - new.csv
+    shown "odd f" | sed -n '701,1999p' | within 1e-8 - new.csv
 }
 
 # bats file_tags=
@@ -253,7 +231,6 @@ END
 
 # bats file_tags=slow
 @test "a selection alone is one of the rows of all shards, whose landmarks fits take" {
-    local stores store shards
     while read -r store shards options; do
         nystream select $store d --landmarks 300 --restart $options -q
         nystream select $shards d --landmarks 300 --restart $options -q
@@ -290,7 +267,6 @@ END
 
 # In one store vectors are of the rows where these are fewer; over shards only those of genotypes are.
 @test "shards with fewer rows than columns are fitted as one store" {
-    local options
     table 300 400 3 | awk -F, '{ for (j = 1; j <= 400; j++) printf "%s%s", j % 7 == NR % 7 ? $j + 9 / (1 + NR % 7) : 0.1 * $j, j < 400 ? "," : "\n" }' >wide.csv
     store_and_shards wide wides wide.csv 120 190
     awk -F, '{ printf "0"; for (j = 1; j <= NF; j++) if (j % 7 == NR % 7 || j % 11 == 0) printf " %d:%s", j, $j; print "" }' wide.csv >wide.libsvm
@@ -298,9 +274,7 @@ END
     while IFS='|' read -r options; do
         for store in wide thin; do
             both_ways $store ${store}s f $options --approx exact --components 3 --precision f64 --tol 1e-9 --restart
-            nystream export $store f -o one.csv -q
-            nystream export ${store}s f -o many.csv -q
-            within 1e-6 one.csv many.csv
+            agree "within 1e-6" "export $store f" "export ${store}s f"
         done
     done <<'END'
 --map pca

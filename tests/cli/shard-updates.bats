@@ -29,22 +29,15 @@ same() { same_exports "one $1" "big $1"; }
     grow
     ny export big map -o old.npy
     [ "$(field "$(nystream info big map --json)" rows_behind)" = 2484 ]
-    ny -0 fit big map --update frozen -v
-    says "drift of the new rows"
+    answers 0 "drift of the new rows" fit big map --update frozen -v
     nystream fit one map --update frozen -q
     same map
     nystream info one map --json >one.json
     nystream info big map --json >big.json
-    for key in n updates landmarks_added drift_rows rows_read \
-        total_rows_read trace_error; do
-        [ -n "$(field "$(<big.json)" $key)" ] && [ "$(printf '%.9g' "$(field "$(<one.json)" $key)")" = "$(printf '%.9g' "$(field "$(<big.json)" $key)")" ] || {
-            echo "$key: $(field "$(<one.json)" $key) $(field "$(<big.json)" $key)" >&2
-            return 1
-        }
-    done
-    [ "$(field "$(<big.json)" n)" = 10716 ]
-    [ "$(field "$(<big.json)" updates)" = 1 ]
-    [ "$(field "$(nystream info big/shard-00001 map --json)" n)" = 2048 ]
+    same_fields 1e-9 one.json big.json n updates landmarks_added drift_rows rows_read \
+        total_rows_read trace_error
+    has "big map" n=10716 updates=1
+    has "big/shard-00001 map" n=2048
     nystream verify big -q
     cp -r big before
     ny -0 fit big map --update frozen
@@ -132,8 +125,7 @@ END
         done
     done
     for name in "${names[@]}"; do same "$name"; done
-    [ "$(field "$(nystream info big "$name" --json)" updates)" = 2 ]
-    [ "$(field "$(nystream info big "$name" --json)" n)" = $((10716 + 12)) ]
+    has "big $name" updates=2 n=$((10716 + 12))
 }
 
 # nights: rows come to shard 0, to shard 2, and to shard 0 again, with an update after each two; in one
@@ -168,15 +160,11 @@ as_in_set() {
     nystream export big map -o big.csv -q
     as_in_set embedding >one.csv
     cmp one.csv big.csv
-    nystream info big map --json >info.json
-    [ "$(field "$(<info.json)" n)" = 10716 ]
-    [ "$(field "$(<info.json)" updates)" = 2 ]
-    [ "$(field "$(<info.json)" rows_behind)" = "" ]
+    has "big map" n=10716 updates=2 rows_behind=
     awk '{ print $1 + ($1 >= 6144 ? 1784 : 0) }' before.csv >moved.csv
     writes moved.csv "big map --part landmarks"
     nystream verify big -q
-    ny -0 fit big map --landmarks 60 --components 3
-    says "'map' is done already"
+    answers 0 "'map' is done already" fit big map --landmarks 60 --components 3
     [ "$(field "$(nystream fit big map --landmarks 60 --components 3 --json 2>/dev/null)" n)" = 10716 ]
 }
 
@@ -186,9 +174,7 @@ as_in_set() {
     nystream export one map --part model -o one.nym -q
     nystream export big map --part model -o big.nym -q
     [ "$(field "$(nystream info big.nym --json)" n)" = "$(field "$(nystream info one.nym --json)" n)" ]
-    nystream transform big map --input new.csv -o big.npy -q
-    nystream transform one map --input new.csv -o one.npy -q
-    cmp one.npy big.npy
+    agree cmp "transform one map --input new.csv" "transform big map --input new.csv" npy
     nystream export big map --part landmarks -o numbers.csv -q
     inner=$(awk '$1 < 6144' numbers.csv | wc -l) # shard 0 has got rows behind its own of the fit
     nystream report big/shard-00000 map -o report.html -q
@@ -222,16 +208,14 @@ as_in_set() {
     ny -0 fit big map --landmarks 60 --components 3
     [[ $stderr != *lacks* ]]
     nystream import big/shard-00000 new.csv --append -q
-    ny -0 fit big map --landmarks 60 --components 3
-    says "'map' lacks 2484 rows"
+    answers 0 "'map' lacks 2484 rows" fit big map --landmarks 60 --components 3
     [ "$(grep -c lacks <<<"$stderr")" = 1 ]
 }
 
 @test "rows that are far from those of the fit are told by their numbers of now, and how they come in" {
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 255 - $j } 1' new.csv >far.csv
     nystream import big/shard-00001 far.csv --append -q
-    ny -0 fit big map --update frozen
-    says "--update full takes them into the model"
+    answers 0 "--update full takes them into the model" fit big map --update frozen
     nystream import big/shard-00000 new.csv --append -q
     [ "$(field "$(nystream info big map --json)" drift_largest_first)" = $((8192 + 2484)) ]
 }
@@ -239,8 +223,7 @@ as_in_set() {
 @test "rows of another shard than the last are taken out again" {
     nystream import big/shard-00000 new.csv --append -q
     ny -0 truncate big/shard-00000 --keep 6144
-    ny -0 fit big map --update frozen
-    says "'map' has all rows of big/shard-00002"
+    answers 0 "'map' has all rows of big/shard-00002" fit big map --update frozen
     [ "$(field "$(nystream info big map --json)" n)" = 8232 ]
 }
 
@@ -264,23 +247,16 @@ as_in_set() {
 
 # bats test_tags=slow
 @test "an update that was interrupted is told, and the same command goes on" {
-    local shard
     nystream fit big large --landmarks 900 -q
     for shard in 0 2; do
         cp -r big "big$shard"
         nystream import "big$shard/shard-0000$shard" new.csv --append -q
-        nystream fit "big$shard" large --update frozen -q &
-        pid=$!
-        until nystream info "big$shard" large --json | grep -q '"update": "running"'; do kill -0 $pid; done
-        kill -9 $pid
-        wait $pid || [ $? -eq 137 ]
-        nystream info "big$shard" large --json >info.json
-        [ "$(field "$(<info.json)" update)" = interrupted ]
-        grep -q '"resume": "nystream fit big'$shard' large --update frozen -q"' info.json
-        [ "$(field "$(<info.json)" n)" = 8232 ]
+        stopped_when 'has "big$shard large" update=running 2>/dev/null' KILL 137 \
+            nystream fit "big$shard" large --update frozen -q
+        has "big$shard large" update=interrupted n=8232
+        prints '"resume": "nystream fit big'$shard' large --update frozen -q"'
         nystream fit "big$shard" large --update frozen -q
-        [ "$(field "$(nystream info "big$shard" large --json)" n)" = 10716 ]
-        [ "$(field "$(nystream info "big$shard" large --json)" update)" = null ]
+        has "big$shard large" n=10716 update=null
     done
 }
 

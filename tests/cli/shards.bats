@@ -66,9 +66,8 @@ place() {
     done
     cmp again.npy model.npy
     same_exports "big map" "one map"
-    nystream transform big map --input part.1.csv --label-column class -o b.npy -q
-    nystream transform one map --input part.1.csv --label-column class -o o.npy -q
-    cmp b.npy o.npy
+    agree cmp "transform big map --input part.1.csv --label-column class" \
+        "transform one map --input part.1.csv --label-column class" npy
     for part in big one; do
         nystream plot $part map -o $part.png -q
         nystream plot $part map --terminal --size 60x20 -q >$part.txt 2>/dev/null || true
@@ -100,8 +99,7 @@ place() {
     done
     same points
     same raw-points
-    ny info big
-    prints "values prepared       log1p"
+    shows "values prepared       log1p" info big
     ny -2 import big --shard 3/4 part.3.csv --label-column class --values sqrt --append
 }
 
@@ -110,20 +108,16 @@ place() {
     json=$(nystream info big --json)
     [ "$(field "$json" count)" = 4 ]
     [[ $json == *'"n": 7000'* && $json == *'"classes": 3'* && $json == *'"missing": []'* ]]
-    ny info big
-    prints "- shard 1             rows 2048 to 4095"
+    shows "- shard 1             rows 2048 to 4095" info big
     [[ $output != *"uneven shards"* ]]
     ny -0 list big
     silent
     place 1 3
-    ny list big
-    prints "map	interrupted"
-    ny info big map
-    prints "shards                4; without this result: 1, 3"
+    shows "map	interrupted" list big
+    shows "shards                4; without this result: 1, 3" info big map
     ny -2 export big map -o e.npy
     place 0 2
-    ny list big
-    prints "map	done"
+    shows "map	done" list big
     json=$(nystream info big map --json)
     [[ $json == *'"status": "done"'* && $json == *'"n": 7000'* && $json == *'"lacking": []'* ]]
     [ "$(field "$json" gamma)" = 0.0001 ]
@@ -281,8 +275,7 @@ END
     nystream rm a/big map -q
     rm a/big/shard-00001
     mv b/big/shard-00001 a/big
-    ny info a/big
-    prints "- shard 1             rows 2048 to 4095"
+    shows "- shard 1             rows 2048 to 4095" info a/big
     ny -0 import a/big <(sed 's/fish/cow/' part.1.csv) --format csv --label-column class --append
     nystream info a/big --json | grep -q '"classes": 4'
     ny -2 import c/big part.0.csv --like a/big
@@ -384,18 +377,14 @@ END
     prints "shard 2: rows 0 to 2047: "
     [[ $(nystream verify big --json 2>/dev/null) == *'"shard": 2'* ]]
     ny -5 export big map -o e.npy
-    ny -0 export big map -o e.csv --skip-damaged
-    says "2048 rows of the embedding"
+    answers 0 "2048 rows of the embedding" export big map -o e.csv --skip-damaged
     [ "$(grep -vc nan e.csv)" = 4952 ]
-    ny -0 repair big
-    prints "result 'map': removed"
+    shows "result 'map': removed" repair big
     cp -r big hurt
     mv hurt/shard-00003 away
     truncate -s 5000 hurt/shard-00001/points/data.mdb
-    ny -5 verify hurt
-    says "shards of hurt that are not here are left out: 3"
-    ny list big
-    prints "map	interrupted"
+    answers 5 "shards of hurt that are not here are left out: 3" verify hurt
+    shows "map	interrupted" list big
     nystream rm big map
     [ -z "$(nystream list big)" ]
     ny -2 rm big map
@@ -458,8 +447,7 @@ END
 @test "rows that are no multiple of 2,048 are told" {
     nystream import big --shard 0/2 part.3.csv --label-column class -q
     nystream import big --shard 1/2 part.0.csv --label-column class -q
-    ny info big
-    prints "uneven shards         0 (rows not a multiple of 2,048)"
+    shows "uneven shards         0 (rows not a multiple of 2,048)" info big
     [[ $(nystream info big --json) == *'"uneven": ['*0* ]]
 }
 
@@ -506,19 +494,13 @@ END
 
 # bats test_tags=slow
 @test "one process has as many shards as several" {
-    local pids=() i code=
     table 320 4 >rows.csv
     for ((i = 0; i < 40; i++)); do
         sed -n "$((8 * i + 1)),$((8 * i + 8))p" rows.csv >few.csv
         nystream import many --shard $i/40 few.csv -q
     done
     nystream fit many alone --landmarks 20 --components 2 -q
-    for i in 0 1; do
-        nystream fit many two --landmarks 20 --components 2 --peers folder:2:meet -q 3>&- &
-        pids+=($!)
-    done
-    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
-    [ "$code" = 0,0, ]
+    together 2 fit many two --landmarks 20 --components 2 --peers folder:2:meet -q
     same_exports "many alone" "many two"
     nystream verify many -q
 }
