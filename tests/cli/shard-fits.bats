@@ -36,18 +36,14 @@ END
 }
 
 @test "a report over shards is that of all rows" {
-    local one big key # sums of shards are those of one store to rounding
     nystream fit one map --landmarks 50 --components 3 --probe 20 --json -q >one.json
     nystream fit big map --landmarks 50 --components 3 --probe 20 --json -q >big.json
-    one=$(<one.json) big=$(<big.json)
-    for key in n d landmarks rows_read passes gamma trace_error probe_columns; do
-        [ "$(printf '%.12g' "$(field "$one" $key)")" = "$(printf '%.12g' "$(field "$big" $key)")" ]
-    done
-    [ "$(field "$big" n)" = 9216 ]
+    # sums of shards are those of one store to rounding
+    same_fields 1e-12 one.json big.json n d landmarks rows_read passes gamma trace_error \
+        probe_columns
     has "big map" n=9216
     has "big/shard-00001 map" n=2048
-    ny -0 fit big map --landmarks 50 --components 3 --probe 20
-    says "is done already"
+    answers 0 "is done already" fit big map --landmarks 50 --components 3 --probe 20
     same_exports "one map --part landmarks" "big/shard-00002 map --part landmarks"
 }
 
@@ -56,9 +52,7 @@ END
     fit_both map --map kpca --landmarks 40 --components 3
     nystream eval one map --clusters 5 --sample 500 --json >one.json
     nystream eval big map --clusters 5 --sample 500 --json >big.json
-    for key in inertia iterations trustworthiness distance_error; do
-        [ "$(field "$(<one.json)" $key)" = "$(field "$(<big.json)" $key)" ]
-    done
+    same_fields 0 one.json big.json inertia iterations trustworthiness distance_error
     same_exports "one map --part clusters" "big map --part clusters"
     [ "$(shown "big map --part clusters" | sort -u | wc -l)" = 5 ]
     fit_both other --map svd --landmarks 40 --components 3
@@ -112,14 +106,11 @@ END
         "svd --landmarks 40 --scale standard" "laplacian --kernel cosine --approx exact --tol 1e-9" "svd --kernel linear --approx exact --tol 1e-9"; do
         nystream fit numbers f --map $map --components 3 --precision f64 --restart -q
         nystream fit odd f --map $map --components 3 --precision f64 --restart -q
-        nystream export numbers f -o numbers.csv -q
-        nystream export odd f -o odd.csv -q
-        within 1e-9 numbers.csv odd.csv
+        agree "within 1e-9" "export numbers f" "export odd f"
     done
     head -n 5 "$BATS_FILE_TMPDIR/part.1.numbers.csv" >new.csv
     nystream transform odd f --input new.csv -o placed.csv -q
-    sed -n '701,705p' odd.csv >stored.csv
-    within 1e-9 placed.csv stored.csv
+    shown "odd f" | sed -n '701,705p' | within 1e-9 placed.csv -
 }
 
 # in_shards COUNT FILE OPTION…: the rows of a csv, in as many shards of the same size, fitted; the
@@ -224,44 +215,17 @@ END
     same_exports "wide alone" "wide map"
 }
 
-# until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.
-until_done() {
-    local store=$1 name=$2 signal=$3 wait=30 pid code
-    shift 3
-    while :; do
-        nystream fit "$store" "$name" "$@" -q 2>err &
-        pid=$!
-        sleep "0.$(printf %03d $wait)"
-        kill -s "$signal" $pid 2>/dev/null || true
-        code=0
-        wait $pid 2>/dev/null || code=$?
-        [ $code -eq 0 ] && return
-        if [ $code -lt 129 ]; then
-            cat err >&2
-            return 1
-        fi
-        nystream verify "$store" -q # nothing is damaged, and rows are counted once
-        [ "$(field "$(nystream info "$store" "$name" --json 2>err || echo '"n": 9216')" n)" = 9216 ]
-        kills=$((kills + 1)) wait=$((wait + 70))
-    done
-}
-
 # bats test_tags=slow
 @test "shards that are killed on their way end with the same bytes" {
     local options="--map laplacian --averages implicit --landmarks 250 --components 4 --probe 40 --threads 1"
-    kills=0
     nystream fit big straight $options -q
-    cp -r big again
-    until_done big map KILL $options
-    until_done again map TERM $options
+    fits_through_kills big "" map $options
     [ $kills -ge 2 ]
     same_exports "big straight" "big map"
-    same_exports "big straight" "again map"
     nystream verify big -q
 }
 
 @test "a shard that has come less far takes the others along" {
-    local options
     for options in "--landmarks 30 --probe 10" "--select greedy --tolerance 0.3"; do
         nystream fit big whole $options --components 2 --restart -q
         nystream export big whole -o whole.npy -q
@@ -331,8 +295,7 @@ takes_along() {
     nystream fit big straight $options -q
     ends_in select big map $options
     for _ in 1 2; do nystream import big "$BATS_FILE_TMPDIR/bytes.csv" --append -q; done
-    ny -0 fit big map $options
-    says "18432 rows were appended since 'map' began, and not in it"
+    answers 0 "18432 rows were appended since 'map' began, and not in it" fit big map $options
     same_exports "big straight" "big map"
 }
 
@@ -455,8 +418,7 @@ seconds_of() {
     says "needs $least bytes"
     nystream fit big x --landmarks 500 --memory "$least" --components 2 -q
     usage "take --approx projected" plan big --approx gaussian
-    ny plan big --landmarks 500 --time-limit 0.00001
-    prints "the plan takes longer"
+    shows "the plan takes longer" plan big --landmarks 500 --time-limit 0.00001
     ny -8 fit big late --landmarks 500 --time-limit 0.00001
     # A plan so short takes rates that are kept, or guessed: the problem is solved once, not by each.
     nystream plan one --landmarks 40 --threads 1 --json >one.json
@@ -469,7 +431,6 @@ seconds_of() {
 }
 
 @test "a process with one shard needs what the plan of shards tells" {
-    local each less status shard
     each=$(field "$(nystream plan big --landmarks 500 --json | sed -n '/"shards": {/,/}/p')" memory_min_bytes)
     for less in 131072 0; do
         for shard in 0 1 2; do
@@ -521,8 +482,7 @@ END
     usage "exists with other options" fit big all --landmarks 30 --components 2
     ny -0 fit big other --landmarks 30 --components 2 --json -q
     printf 'damaged' | dd of=big/shard-00001/points/data.mdb bs=1 seek=20000 conv=notrunc 2>/dev/null
-    ny -5 fit big third --landmarks 30 --components 2
-    says "shard 1"
+    answers 5 "shard 1" fit big third --landmarks 30 --components 2
     [ "$(nystream list big/shard-00001 | grep -c third)" -le 1 ]
 }
 
