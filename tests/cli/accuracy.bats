@@ -1,12 +1,9 @@
 # fit --accuracy: as many landmarks as make every component right to a share.
 load helper
+brought=s
 
 setup_file() {
     table 3000 12 | nystream import "$BATS_FILE_TMPDIR/s" - --format csv -q
-}
-
-rows() {
-    cp -r "$BATS_FILE_TMPDIR/s" .
 }
 
 # worst NAME: the largest error of its components.
@@ -24,7 +21,6 @@ landmarks() {
 }
 
 @test "landmarks are added until all components are right, and no more than a third too many" {
-    rows
     ny fit s exact --approx exact --components 4 --gamma 0.5 -q
     answers 0 "landmarks: components are right to" fit s a --accuracy 2% --components 4 --gamma 0.5
     awk -v e="$(worst a)" 'BEGIN {exit !(e > 0 && e <= 0.02)}'
@@ -40,7 +36,6 @@ landmarks() {
 }
 
 @test "0.02 is 2%, another share is another fit, and a fit that is done is done" {
-    rows
     ny -0 fit s a --accuracy 2% --components 2 --gamma 0.5 -q
     answers 0 "done already" fit s a --accuracy 0.02 --components 2 --gamma 0.5
     ny -2 fit s a --accuracy 3% --components 2 --gamma 0.5
@@ -50,7 +45,6 @@ landmarks() {
 
 # bats test_tags=slow
 @test "a fit that is killed between two attempts, or in one, goes on to the same bytes" {
-    rows
     ny fit s whole --accuracy 1% --components 4 --gamma 0.5 -q
     nystream export s whole -o whole.npy -q
     for at in 1 2 3; do
@@ -68,7 +62,6 @@ landmarks() {
 }
 
 @test "--landmarks is the maximum, and memory ends the attempts; what was reached stays" {
-    rows
     ny -0 fit s a --accuracy 0.1% --landmarks 150 --components 4 --gamma 0.5
     says "is not reached with 150 landmarks"
     [ "$(landmarks a)" = 150 ]
@@ -79,6 +72,7 @@ landmarks() {
 
 # bats test_tags=slow
 @test "a plan foretells landmarks from a sample, and many rows are fitted with these at once" {
+    rm -r s
     table 34000 6 | nystream import s - --format csv -q
     local options=(--accuracy 0.5% --components 5 --gamma 2 --seed 1) # one of the two in three of one attempt
     ny -0 plan s "${options[@]}" --json
@@ -102,7 +96,6 @@ landmarks() {
 
 # bats test_tags=slow
 @test "a full update keeps the accuracy, with more landmarks where rows are others; a frozen one does not" {
-    rows
     local options=(--accuracy 2% --components 4 --gamma 0.5) before
     ny fit s a "${options[@]}" -q
     before=$(landmarks a)
@@ -132,13 +125,13 @@ landmarks() {
 }
 
 @test "what the fit warns of is said once, though a sample is fitted before" {
+    rm -r s
     table 34000 4 | awk -F, -v OFS=, '{$2 *= 100; print}' | nystream import s - --format csv -q
     ny -0 fit s a --accuracy 5%
     [ "$(grep -c "alone makes up" <<<"$stderr")" -eq 1 ]
 }
 
 @test "--trace-error is what the certificate says, with landmarks to spare by a quarter at most" {
-    rows
     ny -0 fit s a --trace-error 5% --gamma 0.2
     error=$(field "$(nystream info s a --json)" trace_error)
     awk -v e="$error" 'BEGIN {exit !(e <= 0.05)}'
@@ -150,7 +143,6 @@ landmarks() {
 }
 
 @test "a model's file tells how right its components are, and rows that it places tell it, too" {
-    rows
     ny fit s a --landmarks 60 --components 4 --gamma 0.5 -q
     nystream info s a | grep certificate >fitted
     ny export s a --part model -o a.nym -q

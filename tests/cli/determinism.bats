@@ -20,22 +20,6 @@ parts() { # NAME
     [ -s "$1/embedding" ] && [ -s "$1/model" ] && [ -s "$1/landmarks" ]
 }
 
-# Kills a fit with SIGKILL at moments spread over its run, until it is done.
-fit_killed() { # NAME OPTION…
-    local kills=0 pid moment
-    for moment in 0.01 0.05 0.1 0.2 0.15 0.3; do
-        nystream fit s "$@" -q 2>/dev/null &
-        pid=$!
-        sleep $moment
-        if kill -KILL $pid 2>/dev/null; then
-            ((kills += 1))
-        fi
-        wait $pid || true
-    done
-    [ "$kills" -gt 0 ]
-    nystream fit s "$@" -q
-}
-
 same_bytes() { # OPTION…
     local threads least
     echo "$@"
@@ -52,7 +36,8 @@ same_bytes() { # OPTION…
     nystream fit s least --threads 2 --memory "$least" -q "$@"
     parts least
     diff -r one least
-    fit_killed killed --threads 2 "$@"
+    fits_through_kills s "" killed --threads 2 "$@"
+    [ $kills -gt 0 ]
     parts killed
     diff -r one killed
     # and another seed gives others

@@ -1,9 +1,11 @@
 # Columns that are chosen: fit --features.
 load helper
+brought="x.csv new.csv"
 
 # 300 rows of 30 columns of counts, one column full, one constant, one empty, in x.csv; 40 new rows
-# in new.csv. Prints nothing; `chosen RULE` writes the columns that a rule keeps, by its definition.
-counts() {
+# in new.csv. `chosen RULE` writes the columns that a rule keeps, by its definition.
+setup_file() {
+    file_folder || return
     python3 - <<'PY'
 import random
 random.seed(5)
@@ -67,7 +69,6 @@ kept() {
 
 # bats test_tags=slow
 @test "each rule keeps the columns of its definition, in both layouts, prepared or not" {
-    counts
     for layout in dense sparse; do
         rm -rf x
         nystream import x x.csv --dtype u8 --layout $layout -q
@@ -88,7 +89,6 @@ kept() {
 
 # bats test_tags=slow
 @test "a fit is that of the columns alone, for maps, methods, scales and new rows" {
-    counts
     chosen variance:12 > list
     narrow x.csv few.csv list
     narrow new.csv fewnew.csv list
@@ -106,19 +106,15 @@ kept() {
                 [[ $scale != standard || $options != *diffusion* ]] || continue
                 nystream fit x f $options --features list --scale $scale --precision f64 --restart -q
                 nystream fit few f $options --scale $scale --precision f64 --restart -q
-                nystream export x f -o a.csv -q
-                nystream export few f -o b.csv -q
-                near a.csv b.csv || { echo "$layout $options $scale"; return 1; }
-                nystream transform x f --input new.csv -o a.csv -q
-                nystream transform few f --input fewnew.csv -o b.csv -q
-                near a.csv b.csv || { echo "new rows: $layout $options $scale"; return 1; }
+                echo "$layout $options $scale"
+                agree near "export x f" "export few f"
+                agree near "transform x f --input new.csv" "transform few f --input fewnew.csv"
             done
         done
     done
 }
 
 @test "updates, a model and a job that is gone on with keep the columns, without the file" {
-    counts
     nystream import x x.csv --layout sparse -q
     printf '20\n1\n5\n9\n' > list
     nystream fit x f --map pca --features list -q
@@ -146,7 +142,6 @@ kept() {
 }
 
 @test "another list under the same name is another job" {
-    counts
     nystream import x x.csv -q
     seq 3 9 > list
     nystream fit x f --map pca --features list -q
@@ -158,7 +153,6 @@ kept() {
 }
 
 @test "what is no choice of columns is refused, with what it could be" {
-    counts
     nystream import x x.csv -q
     for spec in variable:0 variance:x min-rows: variable variance:31 varible:9; do
         ny -2 fit x f --map pca --features $spec
@@ -189,7 +183,6 @@ kept() {
 
 # bats test_tags=slow
 @test "graphs and selections go by the columns; threads and budgets change nothing" {
-    counts
     chosen variable:8 > list
     narrow x.csv few.csv list
     narrow new.csv fewnew.csv list
@@ -220,7 +213,6 @@ kept() {
 }
 
 @test "a file names columns, where they have names" {
-    counts
     {
         seq -f "gene%g" -s, 0 29
         cat x.csv

@@ -1,6 +1,6 @@
-#!/usr/bin/env bats
 # --online: one pass selects and accumulates. (property/test_online.c recomputes the numbers and the certificate.)
 load helper
+brought="big.nys some.nys shards parts"
 
 # 20,000 rows: two batches; and in three shards, of which the first two have rows of the first batch, and
 # the last two of the second one. The sparse rows are in shards of sizes that are no multiples of units.
@@ -12,12 +12,7 @@ setup_file() {
     store_and_shards some.nys parts some.libsvm 4096 10240 --layout sparse --dims 40
 }
 
-big_store() {
-    cp -r "$BATS_FILE_TMPDIR/big.nys" .
-}
-
 @test "one pass selects and accumulates, one projects" {
-    big_store
     ny -0 fit big.nys on --online --tolerance 0.1 --json
     fields online=true select=greedy passes=2 rows_read=40000
     ny fit big.nys two --select greedy --no-affine --tolerance 0.1 --json
@@ -26,7 +21,6 @@ big_store() {
 }
 
 @test "what does not go in one pass is refused, with what to do" {
-    big_store
     ny -2 fit big.nys a --online
     for options in "--select uniform" "--approx nystrom" "--map laplacian" "--inner randomized" --affine --certify; do
         ny -2 fit big.nys a --online --tolerance 0.1 $options
@@ -35,7 +29,6 @@ big_store() {
 
 # bats test_tags=slow
 @test "an update goes on with new rows, as the one pass would have" {
-    big_store
     local options="--online --tolerance 0.01 --precision f64 --gamma 2"
     nystream fit big.nys on $options -q
     nystream fit big.nys frozen $options -q
@@ -60,7 +53,6 @@ big_store() {
 
 # bats test_tags=slow
 @test "an interrupted one goes on and ends with the same bytes, whatever the threads" {
-    big_store
     nystream fit big.nys on --online --tolerance 1e-3 --threads 1 2>/dev/null &
     pid=$!
     until [ -n "$(nystream list big.nys)" ]; do sleep 0.02; done
@@ -73,7 +65,6 @@ big_store() {
 }
 
 @test "the plan counts one pass less" {
-    big_store
     ny plan big.nys --online --tolerance 0.1 --json
     [ "$(field "$output" passes)" = 2 ]
     ny -8 fit big.nys a --online --tolerance 1e-4 --landmarks 3000 --memory 40M
@@ -84,19 +75,11 @@ big_store() {
     { head -c 1001; sleep 0.1; head -c 300000; cat; } <"$BATS_FILE_TMPDIR/big.csv" |
         nystream embed - -o pipe.npy --online --tolerance 0.1 --threads 1 -q
     cmp file.npy pipe.npy
-    big_store
     nystream fit big.nys on --online --tolerance 0.1 -q
     writes file.npy "big.nys on"
 }
 
-both_stores() {
-    big_store
-    cp -r "$BATS_FILE_TMPDIR"/{shards,some.nys,parts} .
-}
-
 @test "over shards one pass gives the bytes of one store" {
-    both_stores
-    local store shards options part
     while IFS='|' read -r store shards options; do
         nystream fit $store on --online --components 3 $options --restart -q
         ny -0 fit $shards on --online --components 3 $options --restart --json
@@ -118,8 +101,6 @@ END
 }
 
 @test "shards of any size have the landmarks of one store" {
-    big_store
-    local shard
     for shard in {0..24}; do # of 800 rows: a batch is in 21 of them
         tail -n +$((1 + shard * 800)) "$BATS_FILE_TMPDIR/big.csv" | head -n 800 |
             nystream import many --shard $shard/25 - --format csv -q
@@ -132,7 +113,6 @@ END
 }
 
 @test "landmarks join among rows that a frozen update has summed" {
-    big_store
     nystream fit big.nys on --online --tolerance 0.01 --gamma 2 -q
     table 500 4 77 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j *= 2 } 1' >far.csv
     nystream import big.nys far.csv --append -q
@@ -146,7 +126,6 @@ END
 
 # bats file_tags=slow
 @test "updates of shards place the rows of one store, and go over all rows anew" {
-    both_stores
     local options="--online --tolerance 0.05 --components 3" store
     table 500 4 77 >more.csv
     for store in big.nys shards; do
@@ -162,7 +141,6 @@ END
 }
 
 @test "shards that are killed on their way end with the bytes of one store" {
-    both_stores
     local options="--online --tolerance 1e-3 --components 3 --threads 1"
     nystream fit big.nys on $options -q
     fits_through_kills shards shard-00001 on $options
@@ -172,7 +150,6 @@ END
 }
 
 @test "the least budget of its plan is enough for shards, and no less" {
-    both_stores
     local options="--online --tolerance 1e-4 --landmarks 200 --components 3" least
     ny plan shards $options --json
     least=$(field "$output" memory_min_bytes)

@@ -1,10 +1,12 @@
 # Counts that are prepared as they are read (import --rows, --values): whatever reads a store of
 # them, it is like a store of the prepared values.
 load helper
+brought="*.csv *.svm"
 
 # 300 rows of 30 counts, one of them without any; what total:10000 and log1p make of them, in digits
 # that give the same f32; and the same rows in LIBSVM's format.
-counts() {
+setup_file() {
+    file_folder || return
     python3 - <<'PY'
 import math, random, struct
 random.seed(5)
@@ -34,7 +36,6 @@ log='--rows total:10000 --values log1p'
 
 # bats test_tags=slow
 @test "fits, new rows, models, appends and graphs see prepared values" {
-    counts
     for layout in dense sparse; do
         nystream import c$layout counts.csv --dtype u8 $log --layout $layout -q
         nystream import p$layout prepared.csv --layout $layout -q
@@ -42,13 +43,11 @@ log='--rows total:10000 --values log1p'
             "--map isomap --neighbors 20 --connect" "--approx randomized --map svd"; do
             for s in c p; do nystream fit $s$layout f $options --seed 1 --restart -q; done
             same_exports "c$layout f" "p$layout f"
-            nystream transform c$layout f --input new.csv --dtype u8 -o c.npy -q
-            nystream transform p$layout f --input prepared_new.csv -o p.npy -q
-            cmp c.npy p.npy
+            places="transform c$layout f --input new.csv --dtype u8"
+            agree cmp "$places" "transform p$layout f --input prepared_new.csv" npy
             [[ $options == *isomap* || $options == *randomized* ]] && continue
             nystream export c$layout f --part model -o m.nym -q
-            nystream transform m.nym --input new.csv --dtype u8 -o p.npy -q
-            cmp c.npy p.npy
+            agree cmp "$places" "transform m.nym --input new.csv --dtype u8" npy
         done
         nystream import c$layout new.csv --append -q
         nystream import p$layout prepared_new.csv --append -q
@@ -63,7 +62,6 @@ log='--rows total:10000 --values log1p'
 }
 
 @test "a sparse file goes in, and new rows of it, dense or sparse" {
-    counts
     nystream import c counts.svm --layout sparse $log -q
     nystream import p prepared.csv --layout sparse -q
     for s in c p; do nystream fit $s f --landmarks 30 -q; done
@@ -76,7 +74,6 @@ log='--rows total:10000 --values log1p'
 }
 
 @test "info and import tell of it; the store keeps the type that came in" {
-    counts
     ny -0 import c counts.csv --dtype u8 $log --json
     [ "$(field "$output" prepared_rows)" = total:10000 ]
     ny -0 info c
@@ -88,7 +85,6 @@ log='--rows total:10000 --values log1p'
 }
 
 @test "an append has the words of the store, or none" {
-    counts
     nystream import c counts.csv $log -q
     nystream import c new.csv --append --rows total:1e4 -q
     ny -2 import c new.csv --append --values sqrt
@@ -100,13 +96,11 @@ log='--rows total:10000 --values log1p'
 
 @test "values that cannot be prepared are refused with row and column" {
     printf '1,2\n3,-4\n' >t.csv
-    ny -3 import s t.csv --values sqrt
-    says "row 1, column 1 (both from 0): -4 cannot be prepared"
+    answers 3 "row 1, column 1 (both from 0): -4 cannot be prepared" import s t.csv --values sqrt
     says "negative values look scaled already: import without them, or import the counts"
     [ ! -e s ]
     printf '0 1:1\n0 2:-1\n' >t.svm
-    ny -3 import s t.svm --values log1p --layout sparse
-    says "row 1, column 1 (both from 0): -1"
+    answers 3 "row 1, column 1 (both from 0): -1" import s t.svm --values log1p --layout sparse
     printf '1,2\n3,1\n' | nystream import s - --values log1p -q
     nystream fit s f --map pca --components 1 -q
     ny -3 transform s f --input t.csv -o o.npy
@@ -118,15 +112,11 @@ log='--rows total:10000 --values log1p'
 
 # bats test_tags=slow
 @test "embed prepares as import does" {
-    counts
-    nystream embed counts.csv -o c.npy --landmarks 30 $log -q
-    nystream embed prepared.csv -o p.npy --landmarks 30 -q
-    cmp c.npy p.npy
+    agree cmp "embed counts.csv --landmarks 30 $log" "embed prepared.csv --landmarks 30" npy
 }
 
 # bats test_tags=slow
 @test "--min-values leaves rows out, and counts them" {
-    counts
     printf '1,0,2\n0,0,0\n3,4,5\n0,7,0\n0,0,6\n1,1,0\n' >t.csv
     printf '0 1:1 3:2\n0\n0 1:3 2:4 3:5\n0 2:7\n0 2:0 3:6\n0 1:1 2:1\n' >t.svm
     for format in csv svm; do
@@ -162,7 +152,6 @@ log='--rows total:10000 --values log1p'
 }
 
 @test "export writes the points as fits see them, and with --raw as they came" {
-    counts
     for layout in dense sparse; do
         nystream import c$layout counts.csv --dtype u8 --layout $layout $log -q
         nystream import p$layout prepared.csv --layout $layout -q
