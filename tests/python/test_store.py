@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -299,17 +300,11 @@ def test_a_store_is_read_while_it_is_written(store, result, rows):
 
 
 def test_two_threads_share_a_store(store):
-    results = {}
-
     def fit(name):
-        results[name] = store.fit(name, landmarks=60, seed=5).embedding[:]
+        return store.fit(name, landmarks=60, seed=5).embedding[:]
 
-    threads = [threading.Thread(target=fit, args=(name,)) for name in "ab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert np.array_equal(results["a"], results["b"])
+    with ThreadPoolExecutor(2) as pool:
+        assert np.array_equal(*pool.map(fit, "ab"))
 
 
 def test_verify_reports_damage(store, tmp_path):

@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -310,12 +311,8 @@ def test_a_process_that_was_forked(rows, landmarks, whole):
 @slow
 def test_threads_of_their_own(rows, landmarks, whole):
     parts = [sums_of(landmarks, threads=1) for _ in range(4)]
-    threads = [threading.Thread(target=part.add, args=(rows[k::4],))
-               for k, part in enumerate(parts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(Sums.add, parts, [rows[k::4] for k in range(4)]))
     agree(functools.reduce(Sums.merge, parts).solve(), whole, rows)
 
 
