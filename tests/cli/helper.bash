@@ -130,6 +130,12 @@ same_exports() {
     nystream export $1 -o "$to" -q && writes "$to" "$2"
 }
 
+# same_lists GRAPH GRAPH [STORE]: two graphs of a store (s) have the same bytes.
+same_lists() {
+    same_exports "${3-s} $1 --part neighbors" "${3-s} $2 --part neighbors" &&
+        same_exports "${3-s} $1 --part distances" "${3-s} $2 --part distances"
+}
+
 # agree CHECK COMMAND COMMAND [ENDING]: what the two commands write to files that end so (csv) passes
 # the check: cmp, near, "within MOST" or "alike SHARE".
 agree() {

@@ -16,12 +16,6 @@ cloud() {
     }' >"$1"
 }
 
-# same_lists A B: two graphs of store s have the bytes of the same neighbours and distances.
-same_lists() {
-    same_exports "s $1 --part neighbors" "s $2 --part neighbors"
-    same_exports "s $1 --part distances" "s $2 --part distances"
-}
-
 # share EXACT OTHER: the share of the neighbours of OTHER that are no farther than the last true one.
 share() {
     nystream export s "$1" --part distances -o a.csv -q
