@@ -34,11 +34,7 @@ put() {
 }
 
 # same PART [NAME]: an export of `big` has the bytes of that of `one`.
-same() {
-    nystream export big ${2-} --part "$1" -o big.npy -q
-    nystream export one ${2-} --part "$1" -o one.npy -q
-    cmp big.npy one.npy
-}
+same() { same_exports "big ${2-} --part $1" "one ${2-} --part $1"; }
 
 # Places the rows of each shard, those of the options excepted.
 place() {
