@@ -320,9 +320,11 @@ stopped_when() {
 }
 
 # fits_through_kills STORE SHARD NAME OPTIONS…: fits until it is done, ended by KILL and TERM in turn,
-# later each time, which damages nothing; every third time SHARD, if any, begins anew. $kills counts.
+# later each time, which damages nothing and counts rows once; every third time SHARD, if any, begins
+# anew. $kills counts.
 fits_through_kills() {
-    local store=$1 shard=$2 name=$3 wait=40 pid code
+    local store=$1 shard=$2 name=$3 wait=40 pid code rows
+    rows=$(field "$(nystream info "$store" --json)" n)
     shift 3
     kills=0
     while :; do
@@ -335,6 +337,7 @@ fits_through_kills() {
         [ $code -ne 0 ] || return 0
         [ $code -ge 129 ] || { cat err >&2; return 1; }
         nystream verify "$store" -q
+        [ "$(field "$(nystream info "$store" "$name" --json 2>err || echo "\"n\": $rows")" n)" = "$rows" ]
         [ -z "$shard" ] || [ $((kills % 3)) -ne 2 ] ||
             nystream rm "$store/$shard" "$name" -q || true
         kills=$((kills + 1)) wait=$((wait < 930 ? wait + 70 : 999))
