@@ -281,7 +281,11 @@ static int merge_set(struct ny_store *set, struct ny_rows_stats *stats)
 int ny_points_stats(struct ny_rows *X, struct ny_rows_stats *stats)
 {
     struct ny_store *store = ny_store_of(X);
-    int err = store->set ? merge_set(store, stats) : ny_points_stats_here(store, stats);
+    int err;
 
-    return err || !store->peers ? err : merge_all(store, stats);
+    *stats = (struct ny_rows_stats){0};
+    err = store->set ? merge_set(store, stats) : ny_points_stats_here(store, stats);
+    if (!err && store->peers) err = merge_all(store, stats);
+    if (err) ny_rows_stats_release(stats, store->ctx);
+    return err;
 }

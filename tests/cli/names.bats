@@ -525,7 +525,8 @@ terms() {
     [ "$(nystream verify m.nys)" = ok ]
     at=$(grep -abo -m 1 secret2000 m.nys/points/data.mdb | head -n 1 | cut -d : -f 1)
     printf S | dd of=m.nys/points/data.mdb bs=1 seek="$at" conv=notrunc status=none
-    answers 5 "names of block 0: its checksum is wrong" verify m.nys
+    ny -5 verify m.nys
+    prints "names of block 0: its checksum is wrong"
     run -5 nystream export m.nys --part ids -o ids.txt
     [ ! -e ids.txt ]
     run -0 nystream export m.nys --part ids -o ids.txt --skip-damaged
