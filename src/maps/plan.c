@@ -8,7 +8,7 @@ static int sizes_of(struct ny_rows *X, const struct ny_fit_settings *settings,
                     struct ny_map_sizes *sizes)
 {
     const struct ny_graph_map *map = ny_graph_map_of(settings->map);
-    struct ny_stored_graph graph = {.keep.ctx = X->ctx};
+    struct ny_stored_graph graph = {.X = X, .keep.ctx = X->ctx};
     struct ny_rows_info points;
     int err = X->ops->info(X, &points);
 
