@@ -492,9 +492,8 @@ static void count(struct ny_layout *l, const struct ny_job_sizes *job, unsigned 
     count_workers(l, &f->spec, &sizes, f->settings->precision, workers);
 }
 
-/* Returns how many products a fit is likely to need: by the eigenvalues of a sample, where one was
- * looked at, or as texts and cells took with narrow blocks, and dense rows with those of full
- * width. */
+/* Returns how many products a fit is likely to need: by the eigenvalues of a sample, or as others
+ * took. What is noise in a sample of sparse rows need not be: the truth lies between the two. */
 static double likely_products(const struct ny_factored *sizes, const struct ny_timing *t)
 {
     const struct ny_restarted_shape *shape = &sizes->shape;
@@ -503,12 +502,13 @@ static double likely_products(const struct ny_factored *sizes, const struct ny_t
                                           .start = shape->start,
                                           .order = shape->order,
                                           .tolerance = t->settings->tol};
-    bool narrow = shape->start < shape->width;
+    bool narrow = shape->start < shape->width && !shape->bulk;
     double start = (double)shape->start, products = ny_look_products(t->look, t->n, &solver);
+    double usual = narrow ? fmin(14, ceil(4 + 5 * (double)sizes->pairs / start)) : 9;
 
-    if (shape->bulk) products = 9; /* as cohorts of some populations took */
-    if (!(products > 0))
-        products = narrow ? fmin(14, ceil(4 + 5 * (double)sizes->pairs / start)) : 9;
+    if (shape->bulk || !(products > 0)) products = usual;
+    if (narrow && products > usual && t->look->signals < sizes->pairs)
+        products = ceil(sqrt(products * usual));
     return fmin(fmin(products, ceil((double)shape->order / start)), t->settings->max_passes);
 }
 

@@ -60,10 +60,10 @@ static size_t size_of(struct ny_context *ctx, const struct ny_columns_spec *spec
 static size_t rows_of(struct ny_context *ctx, const struct ny_columns_spec *spec, uint64_t n)
 {
     size_t rows = n < ROWS ? (size_t)n : ROWS, left = ny_memory_left(ctx);
-    double d = (double)spec->geometry->d;
+    double products = ny_entry_products(spec);
 
-    while (rows > ROWS_LEAST &&
-           ((double)rows * (double)rows * d > most_products || size_of(ctx, spec, rows) > left / 8))
+    while (rows > ROWS_LEAST && ((double)rows * (double)rows * products > most_products ||
+                                 size_of(ctx, spec, rows) > left / 8))
         rows -= rows / 8;
     return size_of(ctx, spec, rows) <= left / 2 ? rows / 2 * 2 : 0;
 }
