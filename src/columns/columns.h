@@ -51,6 +51,7 @@ static inline bool ny_scale_counts(enum ny_scale scale)
 struct ny_geometry {
     size_t d;
     double *centre, *factor; /* d each */
+    double missing;          /* share of genotypes that are missing, in columns that count */
 };
 
 struct ny_columns_spec {

@@ -105,6 +105,18 @@ static int scale_columns(struct ny_geometry *geometry, struct ny_rows *X,
     return NY_OK;
 }
 
+/* Returns the share of what is missing in the columns that count. */
+static double missing_of(const struct ny_geometry *geometry, const struct ny_rows_stats *stats)
+{
+    double missing = 0, all = 0;
+
+    for (size_t k = 0; stats->missing && k < stats->d; k++) {
+        missing += geometry->factor[k] != 0 ? stats->missing[k] : 0;
+        all += geometry->factor[k] != 0 ? (double)stats->n : 0;
+    }
+    return all > 0 ? missing / all : 0;
+}
+
 /* Tells whether the mean is subtracted: always of genotypes, where it stands for what is missing.
  * Sparse rows stay so. */
 static bool is_shifted(const struct ny_geometry_wish *wish, const struct ny_rows_info *points)
@@ -229,6 +241,7 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_rows *X,
     if (wish->differences && !wish->rough) err = centre_among_rows(*out, X, &info, &stats);
     if (!err) err = choose(*out, X, &stats, wish);
     if (!err) err = scale_columns(*out, X, &stats, wish);
+    if (!err) (*out)->missing = missing_of(*out, &stats);
     if (err == NY_OK) goto done;
     ny_geometry_free(*out, ctx);
     *out = NULL;

@@ -160,19 +160,22 @@ static void find_averages(const struct ny_fit *fit, const double *mu, struct ny_
     }
 }
 
-/* The probability that noise alone has so large an eigenvalue, and how many stand out of noise. */
+/* Reports how probable such an eigenvalue is of noise alone, and how many stand out of it. What is
+ * missing has drawn the rows of the fit towards the centre, and does not draw new ones. */
 static void report_noise(struct ny_job *job, const struct ny_feature_found *found, size_t pairs)
 {
+    double missing = job->state.report.genotypes_missing;
     size_t above = 0;
 
     if (!found->p || isnan(found->p[0])) return; /* too few rows to tell */
+    if (isnan(missing)) missing = 0;             /* of a job that began before it was counted */
     job->record.ops->begin_list(job->record, NY_LIST_P_VALUES);
     job->record.ops->begin_list(job->record, NY_LIST_SHRINKAGE);
     for (size_t k = 0; k < pairs; k++) {
         job->record.ops->append(job->record, NY_LIST_P_VALUES, found->p[k]);
         above += above == k && found->p[k] < NY_BULK_P;
         job->record.ops->append(job->record, NY_LIST_SHRINKAGE,
-                                k < above ? found->shrinkage[k] : NAN);
+                                k < above ? found->shrinkage[k] / (1 - missing) : NAN);
     }
     job->state.report.components_above_noise = above;
 }

@@ -103,7 +103,10 @@ static int run(struct ny_job *job)
     err = ny_settings_warn_dominant(settings, fit->job.X, fit->geometry, &told);
     if (err) return err;
     if (told.text[0]) job->state.report.dominant_columns = told.text;
-    if (settings->scale == NY_SCALE_BINOMIAL) job->state.report.scale = "binomial";
+    if (settings->scale == NY_SCALE_BINOMIAL) {
+        job->state.report.scale = "binomial";
+        job->state.report.genotypes_missing = fit->geometry->missing;
+    }
     job->record.ops->put(job->record, &job->state);
     err = decide_width(fit);
     if (err) return err;

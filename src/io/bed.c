@@ -71,6 +71,7 @@ static int read_lists(struct ny_reader *reader, struct bed *bed)
     int err = ny_plink_open(&bed->fam, reader, ".fam");
 
     if (!err) err = ny_plink_count(bed->fam, &bed->samples);
+    if (!err) err = ny_plink_unique(bed->fam, bed->samples.count);
     if (!err) err = ny_plink_open(&bim, reader, ".bim");
     if (!err) err = ny_plink_variants(reader, bim, &bed->variants);
     ny_bytes_close(bim);
@@ -91,11 +92,11 @@ static int open_bed(struct ny_reader *reader)
         err = ny_fail_idle(reader->ctx, "dtype", "bed");
     if (!err) err = read_lists(reader, bed);
     if (!err) err = check_size(reader, bed);
+    table->dtype = NY_GENOTYPE;
     if (!err) err = ny_like_place(reader);
     if (err) return err;
     table->rows = bed->samples.count;
     table->d = reader->place ? reader->options.like->count : bed->variants.count;
-    table->dtype = NY_GENOTYPE;
     table->labels = bed->samples.labels && !reader->options.labels_file;
     table->names = reader->options.names;
     shape.samples = bed->samples.count;

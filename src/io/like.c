@@ -67,14 +67,20 @@ static void end(struct match *match)
     ny_layout_free(&match->own);
 }
 
+/* Returns what rows have in columns that the file lacks; NULL: it is to have all. */
+static const char *absent_of(const struct ny_reader *reader)
+{
+    if (reader->table.dtype == NY_GENOTYPE) return "missing";
+    return reader->is_sparse && reader->options.reading == NY_READ_SPARSE ? "0" : NULL;
+}
+
 /* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing, and
- * cannot be taken for 0. */
+ * nothing stands for them, or all are. */
 static int find_all(struct match *match, size_t *found, bool *unique)
 {
     const struct ny_reader *reader = match->reader;
     const struct ny_like_column *sorted = match->sorted;
     const char *name = match->names.text;
-    bool is_zero = reader->is_sparse && reader->options.reading == NY_READ_SPARSE;
 
     *unique = true;
     for (size_t i = 0; i < match->names.count; i++, name += strlen(name) + 1) {
@@ -92,7 +98,8 @@ static int find_all(struct match *match, size_t *found, bool *unique)
         match->is_found[at->column] = true;
         found[i] = match->columns[at->column].column;
     }
-    if (!match->lost.count || (is_zero && *unique && match->lost.count < match->names.count))
+    if (!match->lost.count ||
+        (absent_of(reader) && *unique && match->lost.count < match->names.count))
         return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s lacks columns of %s: %s; give a file with them", reader->path,
@@ -110,8 +117,9 @@ static void tell(const struct match *match)
     if (reader->options.again || (!match->lost.count && !others)) return;
     ny_log(
         reader->ctx, NY_LOG_NOTE,
-        "%s: of the columns of %s it lacks %zu, which are 0 in its rows; %zu others are left out",
-        reader->path, reader->options.like->whose, match->lost.count, others);
+        "%s: of the columns of %s it lacks %zu, which are %s in its rows; %zu others are left out",
+        reader->path, reader->options.like->whose, match->lost.count,
+        match->lost.count ? absent_of(reader) : "0", others);
 }
 
 int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns, size_t count,

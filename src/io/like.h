@@ -19,9 +19,10 @@ struct ny_like_column {
 /* Finds the columns of options.like, by their names as they are, among `count` columns of points of
  * the file, and logs which of these are left out: found[i] is the number of the one that is called
  * as column i there. Nothing is guessed where a name is that of two columns, or where options list
- * columns and these are others: *matched is false, and the columns stay as they came. Sparse rows
- * that stay sparse are 0 in columns that the file lacks, and found[i] is NY_LIKE_NONE there, which
- * is logged; NY_EDATA, with their names, where other rows lack some, or the file lacks all. */
+ * columns and these are others: *matched is false, and the columns stay as they came. In columns
+ * that the file lacks, rows that stay sparse are 0, and genotypes missing: found[i] is NY_LIKE_NONE
+ * there, which is logged. NY_EDATA, with their names, where other rows lack some, or the file all.
+ */
 int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns, size_t count,
                   size_t *found, bool *matched);
 

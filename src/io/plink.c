@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "io/like.h"
 #include "io/number.h"
@@ -116,6 +117,58 @@ int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)
     samples->zero_says = !cases;
     samples->labels = any;
     return begin_again(fam, err);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Returns a hash of a sample's name. */
+static uint64_t hash_of(const struct ny_plink_line *line)
+{
+    const char *fid = line->field[NY_FAM_FID], *iid = line->field[NY_FAM_IID];
+
+    return ny_checksum(iid, line->length[NY_FAM_IID]) +
+           0x9e3779b97f4a7c15u * ny_checksum(fid, line->length[NY_FAM_FID]);
+}
+
+/* Refuses the second of the samples whose names have this hash. */
+static int refuse_second(struct ny_bytes *fam, uint64_t hash)
+{
+    struct ny_plink_line line;
+    uint64_t first = 0;
+    int err;
+
+    while ((err = ny_plink_next(fam, &line)) == NY_OK) {
+        if (hash_of(&line) != hash) continue;
+        if (first)
+            return ny_fail_at(fam->ctx, NY_EDATA, fam->path, fam->line - 1,
+                              "%s, line %llu: the sample has the FID and IID of that in line %llu",
+                              fam->path, (unsigned long long)(fam->line - 1),
+                              (unsigned long long)first);
+        first = fam->line - 1;
+    }
+    return begin_again(fam, err);
+}
+
+int ny_plink_unique(struct ny_bytes *fam, uint64_t count)
+{
+    uint64_t *hash = ny_alloc(fam->ctx, NY_MEM_IO, (size_t)count * sizeof(*hash));
+    struct ny_plink_line line;
+    uint64_t i = 0;
+    int err = hash ? NY_OK : NY_EBUDGET;
+
+    while (!err && (err = ny_plink_next(fam, &line)) == NY_OK && i < count)
+        hash[i++] = hash_of(&line);
+    err = begin_again(fam, err);
+    if (!err) qsort(hash, (size_t)i, sizeof(*hash), by_hash);
+    for (uint64_t k = 1; !err && k < i; k++)
+        if (hash[k] == hash[k - 1]) err = refuse_second(fam, hash[k]);
+    ny_free(fam->ctx, hash);
+    return err;
 }
 
 static int take_phenotype(struct ny_reader *reader, struct ny_bytes *fam,
@@ -241,11 +294,12 @@ static int add_variant(struct ny_reader *reader, struct ny_bytes *bim,
 /* Tells of variants that are counted by their other allele. */
 static void tell_flipped(const struct ny_reader *reader, uint64_t flipped, uint64_t ambiguous)
 {
-    if (flipped && reader->options.notes)
+    if (reader->options.again) return;
+    if (flipped)
         ny_log(reader->ctx, NY_LOG_NOTE,
                "%s: %llu variants are counted by their other allele, as in the rows before",
                reader->path, (unsigned long long)flipped);
-    if (ambiguous && reader->options.notes)
+    if (ambiguous)
         ny_log(reader->ctx, NY_LOG_WARNING,
                "%s: %llu of them are A/T or C/G, which the other strand looks like; leave such "
                "variants out of both files if these may be of two strands",

@@ -32,6 +32,8 @@ struct ny_plink_samples {
 };
 /* Reads the list of samples from front to back, and goes back to its first line. */
 int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples);
+/* Refuses two of `count` samples that have the same name: NY_EDATA, with the line. NY_EBUDGET. */
+int ny_plink_unique(struct ny_bytes *fam, uint64_t count);
 /* Reads the next sample, its phenotype to *label unless that is NULL, and its name, "FID IID", to
  * `names` unless these are NULL. */
 int ny_plink_sample(struct ny_reader *reader, struct ny_bytes *fam,

@@ -89,6 +89,20 @@ static size_t piece_bytes_of(const struct ny_snp_major *table, uint64_t block)
     return table->record_bytes - before < whole ? table->record_bytes - before : whole;
 }
 
+/* Refuses records with codes behind the last sample, where PLINK writes 0: of other samples. */
+static int check_ends(const struct ny_snp_major *table, const char *records, size_t count)
+{
+    unsigned used = (unsigned)(table->shape.samples % CODES), codes = 0;
+
+    for (size_t i = 1; used && i <= count; i++)
+        codes |= (unsigned char)records[i * table->record_bytes - 1] >> 2 * used;
+    if (!codes) return NY_OK;
+    return ny_fail_at(table->bytes->ctx, NY_EDATA, table->bytes->path, NY_NO_LINE,
+                      "%s has genotypes of more than %llu samples (.fam): the list lacks some, or "
+                      "is that of another file",
+                      table->bytes->path, (unsigned long long)table->shape.samples);
+}
+
 /* Deals some records out to the blocks, from one on; `piece` has room for what a block gets. */
 static int deal(struct ny_snp_major *table, const char *records, size_t count, uint64_t from,
                 char *piece)
@@ -138,6 +152,7 @@ static int read_file(struct ny_snp_major *table, uint64_t from)
         err = ny_check_interrupt(ctx);
         if (!err) err = ny_bytes_read(table->bytes, records, wanted, &got);
         if (!err && got < wanted) err = ny_refuse_damaged(ctx, table->bytes->path, NY_NO_LINE);
+        if (!err) err = check_ends(table, records, count);
         if (!err) err = deal(table, records, count, from, piece);
         left -= count;
     }
@@ -218,6 +233,8 @@ int ny_snp_major_rows(struct ny_snp_major *table, uint64_t first, size_t count, 
 
         if (err) return err;
         if (some > count) some = count;
+        if (table->shape.place)
+            memset(out, NY_GENOTYPE_MISSING, some * table->shape.columns); /* what the file lacks */
         tile.at = (row - begin) / CODES;
         tile.begin = begin;
         tile.end = begin + some;

@@ -62,6 +62,7 @@
     X("features", "column selection", PLAIN, 70, KEPT)                                             \
     X("features_kept", "columns kept", COUNT, 71, KEPT)                                            \
     X("scale", "column scale", PLAIN, 92, KEPT)                                                    \
+    X("genotypes_missing", "missing genotypes", PLAIN, 0, KEPT)                                    \
     X("dominant_columns", "dominant columns", PLAIN, 0, KEPT)                                      \
     X("landmarks", "landmarks", COUNT, 15, KEPT)                                                   \
     X("tolerance", "tolerance", PLAIN, 36, KEPT)                                                   \

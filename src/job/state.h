@@ -70,7 +70,7 @@
     X(index, rows_read) X(index, bytes_read) X(number, flops) X(number, seconds)                  \
     X(number, gemm_ratio) X(sum, network_seconds) X(fact, peak_rss_bytes)                         \
     X(fact, memory_budget_bytes) X(fact, store_bytes) X(index, total_rows_read)                   \
-    X(number, total_flops) X(number, total_seconds)
+    X(number, total_flops) X(number, total_seconds) X(number, genotypes_missing)
 #define NY_STATE_FACTS(X)                                                                         \
     X(text, approx) X(text, map) X(count, d) X(text, kernel) X(text, precision)                   \
     X(count, components) X(text, way) X(text, blas) X(count, updates)

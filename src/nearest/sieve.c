@@ -97,8 +97,9 @@ static void lay(struct ny_layout *l, struct ny_sieve *sieve, unsigned workers)
     size_t q = sieve->columns;
 
     sieve->basis = ny_lay(l, NY_MEM_TILES, sieve->spec->geometry->d, sieve->fine * sizeof(float));
-    sieve->geometry = (struct ny_geometry){q, ny_lay(l, NY_MEM_TILES, q, sizeof(double)),
-                                           ny_lay(l, NY_MEM_TILES, q, sizeof(double))};
+    sieve->geometry = (struct ny_geometry){.d = q,
+                                           .centre = ny_lay(l, NY_MEM_TILES, q, sizeof(double)),
+                                           .factor = ny_lay(l, NY_MEM_TILES, q, sizeof(double))};
     describe_codes(sieve);
     sieve->worker = ny_lay(l, NY_MEM_TILES, workers, sizeof(*sieve->worker));
     for (unsigned w = 0; sieve->worker && w < workers; w++)
@@ -119,7 +120,7 @@ void ny_sieve_count(struct ny_layout *l, const struct ny_knn *knn,
     struct ny_layout_mark mark;
 
     lay(l, &sieve, knn->workers);
-    sieve.geometry = (struct ny_geometry){sieve.columns, centre, factor};
+    sieve.geometry = (struct ny_geometry){.d = sieve.columns, .centre = centre, .factor = factor};
     describe_codes(&sieve);
     ny_sieve_workers_count(l, knn, spec, &sieve.code);
     ny_held_count(l, knn->spec, n, held, knn->workers);

@@ -224,23 +224,36 @@ static int compare_name(const void *name, const void *sought)
     return strcmp(name, ((const struct sought *)sought)->name);
 }
 
-/* Notes the columns of one entry. */
-static void match(struct sought *sought, size_t count, const struct ny_names *names, uint64_t first)
+/* Notes a column that goes by this name. */
+static void note(struct sought *sought, size_t count, const char *name, uint64_t column)
 {
-    const char *name = names->text;
+    struct sought *found =
+        *name ? bsearch(name, sought, count, sizeof(*sought), compare_name) : NULL;
+
+    while (found && found > sought && strcmp(found[-1].name, name) == 0)
+        found--;
+    for (; found && found < sought + count && strcmp(found->name, name) == 0; found++) {
+        if (found->column == UINT64_MAX)
+            found->column = column;
+        else if (found->second == UINT64_MAX)
+            found->second = column;
+    }
+}
+
+/* Notes the columns of one entry. Lists of PLINK have variants without the allele behind them. */
+static void match(struct sought *sought, size_t count, struct ny_names *names, uint64_t first,
+                  bool variants)
+{
+    char *name = names->text;
 
     for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1) {
-        struct sought *found =
-            *name ? bsearch(name, sought, count, sizeof(*sought), compare_name) : NULL;
+        char *allele = variants ? strrchr(name, '_') : NULL;
 
-        while (found && found > sought && strcmp(found[-1].name, name) == 0)
-            found--;
-        for (; found && found < sought + count && strcmp(found->name, name) == 0; found++) {
-            if (found->column == UINT64_MAX)
-                found->column = first + i;
-            else if (found->second == UINT64_MAX)
-                found->second = first + i;
-        }
+        note(sought, count, name, first + i);
+        if (!allele) continue;
+        *allele = '\0';
+        note(sought, count, name, first + i);
+        *allele = '_';
     }
 }
 
@@ -280,7 +293,9 @@ int ny_store_find_columns(struct ny_store *store, const char *const *names, size
     for (uint64_t number = 0; !err && number < ny_column_entries(points.rows.d); number++) {
         ny_names_clear(&entry);
         err = load(store, NY_KIND_COLUMNS, number, &entry);
-        if (!err) match(sought, count, &entry, number * NY_COLUMN_NAMES);
+        if (!err)
+            match(sought, count, &entry, number * NY_COLUMN_NAMES,
+                  points.rows.stored_dtype == NY_GENOTYPE);
     }
     for (size_t i = 0; i < count; i++)
         columns[sought[i].place] = sought[i].column;

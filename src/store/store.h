@@ -299,7 +299,8 @@ int ny_points_all_columns(void *store, struct ny_names *names);
 int ny_points_check_columns(struct ny_store *store, const struct ny_party *party);
 /* Finds columns by their names: columns[i] is that of names[i]. NY_EUSAGE where the columns have no
  * names; NY_EDATA with a list of the names that no column has, or for a name that several have.
- * Reads the names of all columns once, and holds 4,096 of them. */
+ * Genotypes go by the name of their variant, too, without the allele. Reads the names of all
+ * columns once, and holds 4,096 of them. */
 int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,
                           uint64_t *columns);
 /* Hints for the mapped pages of blocks first … first+count−1: start reading them / drop them from

@@ -119,9 +119,10 @@ def test_noise_is_told_and_not_waited_for(tmp_path):
 
 
 @slow
-def test_new_samples_shrink_as_much_as_is_told(tmp_path):
+@pytest.mark.parametrize("missing", [0, 0.1])
+def test_new_samples_shrink_as_much_as_is_told(tmp_path, missing):
     rng = np.random.default_rng(2)
-    counts, which = cohort(rng, 1200, 4000, fst=0.03, missing=0)
+    counts, which = cohort(rng, 1200, 4000, fst=0.03, missing=missing)
     store = fitted(tmp_path, counts[:800], 4)
     told = np.array(store.result("map").report["component_shrinkage"][:3], float)
     placed = placed_by(store, write_bed(tmp_path / "new", counts[800:]))
@@ -130,7 +131,8 @@ def test_new_samples_shrink_as_much_as_is_told(tmp_path):
         return np.array([rows[of == k].mean(axis=0) for k in range(4)])[:, :3]
     there, come = means(ours, which[:800]), means(placed, which[800:])
     assert np.allclose((there * come).sum(axis=0) / (there ** 2).sum(axis=0), told, atol=0.03)
-    assert told.max() < 0.99
+    assert told.max() < 0.99 / (1 - missing)
+    assert abs(store.result("map").report["genotypes_missing"] - missing) < 1e-3
 
 
 @pytest.mark.parametrize("precision", ["f32", pytest.param("f64", marks=slow)])
@@ -189,6 +191,21 @@ def test_rows_that_are_appended_count_the_same_alleles(tmp_path):
     assert np.array_equal(store.points[:], counts)
 
 
+def test_variants_that_a_file_lacks_are_missing(tmp_path):
+    rng = np.random.default_rng(15)
+    counts, _ = cohort(rng, 400, 1200, fst=0.1)
+    store = fitted(tmp_path, counts[:300], 3)
+    chip = rng.permutation(1200)[:800]
+    counts[300:, np.setdiff1d(np.arange(1200), chip)] = MISSING
+    placed = placed_by(store, write_bed(tmp_path / "all", counts[300:]))
+    new = write_bed(tmp_path / "chip", np.c_[counts[300:, chip], counts[300:, :1]])
+    new.with_suffix(".bim").write_text("".join(f"1 rs{j} 0 {j + 1} A C\n" for j in [*chip, 9999]))
+    assert np.array_equal(placed_by(store, new), placed)
+    said = run("import", store.path, new, "--append")
+    assert "lacks 400, which are missing in its rows; 1 others are left out" in said
+    assert np.array_equal(store.points[:], counts)
+
+
 def test_alleles_that_the_other_strand_has_too_are_told(tmp_path):
     pairs = [(a, b) for a in "ACGT" for b in "ACGT" if a != b]
     counts, _ = cohort(np.random.default_rng(12), 40, len(pairs))
@@ -212,6 +229,17 @@ def test_variants_are_chosen(tmp_path, rule):
     assert result.report["features_kept"] == kept.sum() and 10 < kept.sum() < 490
     values = np.linalg.svd(scaled(counts)[:, np.asarray(kept)], compute_uv=False)[:2] ** 2
     assert np.allclose(result.report["eigenvalues"], values, rtol=1e-3)
+
+
+def test_lists_of_plink_choose_variants_by_their_names(tmp_path):
+    counts, _ = cohort(np.random.default_rng(16), 300, 500)
+    store = imported(tmp_path, counts)
+    found = []
+    for allele in ["", "_A"]:
+        (tmp_path / "list").write_text("".join(f"rs{j}{allele}\n" for j in range(0, 500, 3)))
+        fit(store, "--map", "pca", "--features", tmp_path / "list", "--restart")
+        found.append(store.result("map").embedding[:])
+    assert np.array_equal(*found)
 
 
 @slow

@@ -10,9 +10,9 @@ enum { SAMPLES = 6, VARIANTS = 4, GONE = NY_GENOTYPE_MISSING };
 static const uint8_t counts[VARIANTS][SAMPLES] = {
     {0, 1, 2, GONE, 2, 1}, {2, 2, 2, 2, 2, 0}, {GONE, 0, 0, 1, 1, GONE}, {1, 1, 0, 2, GONE, 0}};
 
-#define FAM                                                                                        \
-    "F1 a 0 0 1 P0\nF1\tb\t0\t0\t2\tP1\n\nF2 c 0 0 0 P0\nF2 d 0 0 0 -9\nF3 e 0 0 0 P2\n0 f 0 0 0 " \
-    "P1\n"
+#define FIVE                                                                                       \
+    "F1 a 0 0 1 P0\nF1\tb\t0\t0\t2\tP1\n\nF2 c 0 0 0 P0\nF2 d 0 0 0 -9\nF3 e 0 0 0 P2\n"
+#define FAM FIVE "0 f 0 0 0 P1\n"
 #define BIM "1\trs1\t0\t100\tA\tG\n1 rs2 0 200 C T\n2\t.\t0\t300\tAC\tA\n23\trs4\t0.5\t400\tA\tT\n"
 
 /* The bytes of a file with these counts, `stride` of a variant. */
@@ -200,6 +200,8 @@ TEST(files_that_do_not_go_together_are_refused)
         {FAM, BIM, "c.bed", "c.bed", 0, 0},
         {FAM "F9 g 0 0 0 1\nF9 h 0 0 0 1\nF9 i 0 0 0 1\n", BIM, "c.bed", "c.bed", 0, 1},
         {FAM, BIM "1 rs9 0 1 A C\n", "c.bed", "c.bed", 0, 1},
+        {FIVE, BIM, "c.bed", "more than 5 samples", 0, 1}, /* which take as many bytes */
+        {FIVE "F1 b 0 0 1 P0\n", BIM, "c.bed", "c.fam, line 7: the sample has", 0, 1},
         {FAM "F9 g 0 0 0\n", BIM, "c.bed", "c.fam", 0, 1},
         {FAM, BIM "1 rs9 0 1 A C 7\n", "c.bed", "c.bim", 0, 1},
         {FAM, BIM, "other.bed", "other.fam", 0, 1},
