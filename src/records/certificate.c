@@ -210,18 +210,20 @@ static void say_preservation(struct certificate *c)
  * maps have the eigenvalues 1 − λ, or of the rows. */
 static void say_residuals(struct certificate *c)
 {
-    const json_t *residuals = json_object_get(c->report, "eigenvector_residuals"), *residual;
+    const json_t *residuals = json_object_get(c->report, "eigenvector_residuals");
     const json_t *values = json_object_get(c->report, "eigenvalues");
     double most = 0, last = json_number_value(json_array_get(values, json_array_size(values) - 1));
+    uint64_t above = ny_field_count(c->report, "components_above_noise", 0);
+    size_t count = above ? (size_t)above : json_array_size(residuals);
     char share[64] = "", words[64];
-    size_t k;
 
     if (!json_array_size(residuals)) return;
-    json_array_foreach((json_t *)residuals, k, residual) most =
-        fmax(most, json_number_value(residual));
+    for (size_t k = 0; k < count; k++)
+        most = fmax(most, json_number_value(json_array_get(residuals, k)));
     if (!of_graph(c)) {
-        say(c, "residuals |Au - lambda u|/lambda of at most %.2g, where A is the matrix of %s",
-            most, ny_field_is(c->report, "side", "rows") ? "rows x rows, K" : "columns x columns");
+        say(c, "residuals |Au - lambda u|/lambda of at most %.2g%s, where A is the matrix of %s",
+            most, above ? " above noise" : "",
+            ny_field_is(c->report, "side", "rows") ? "rows x rows, K" : "columns x columns");
         return;
     }
     if (ny_field_is(c->report, "map", "diffusion")) last = 1 - last;

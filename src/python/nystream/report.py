@@ -139,8 +139,9 @@ def show_result(report: Report) -> str:
     components, errors = report.get("components"), component_errors(report)
     if status != "done" or report.get("kind") != "fit" or not rows or not components:
         return str(status)
-    size = f"{rows:,} × {components}"
-    return size if errors is None else f"{size}, right to {100 * np.nanmax(errors):.2g} %"
+    above = report.get("components_above_noise") or None
+    right = "" if errors is None else f", right to {100 * np.nanmax(errors[:above]):.2g} %"
+    return f"{rows:,} × {components}{right}"
 
 
 def _show_figure(key: str, value: Any) -> str:
