@@ -75,14 +75,13 @@ static const char *absent_of(const struct ny_reader *reader)
 }
 
 /* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing, and
- * nothing stands for them, or all are. */
+ * nothing stands for them, all are, or one that is there is not unique. */
 static int find_all(struct match *match, size_t *found, bool *unique)
 {
     const struct ny_reader *reader = match->reader;
     const struct ny_like_column *sorted = match->sorted;
-    const char *name = match->names.text;
+    const char *name = match->names.text, *twice = NULL;
 
-    *unique = true;
     for (size_t i = 0; i < match->names.count; i++, name += strlen(name) + 1) {
         const struct ny_like_column sought = {name, 0};
         const struct ny_like_column *at =
@@ -93,30 +92,38 @@ static int find_all(struct match *match, size_t *found, bool *unique)
             add_to_list(&match->lost, name);
             continue;
         }
-        *unique &= !match->is_found[at->column] && (at == sorted || by_name(at - 1, at) != 0) &&
-                   (at + 1 == sorted + match->count || by_name(at + 1, at) != 0);
+        if (match->is_found[at->column] || (at > sorted && by_name(at - 1, at) == 0) ||
+            (at + 1 < sorted + match->count && by_name(at + 1, at) == 0))
+            twice = name;
         match->is_found[at->column] = true;
         found[i] = match->columns[at->column].column;
     }
+    *unique = !twice;
     if (!match->lost.count ||
         (absent_of(reader) && *unique && match->lost.count < match->names.count))
         return NY_OK;
+    if (twice && absent_of(reader))
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s has several columns called '%s'; leave one of them", reader->path,
+                          ny_shown(twice, strlen(twice)).text);
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s lacks columns of %s: %s; give a file with them", reader->path,
                       reader->options.like->whose, match->lost.text);
 }
 
-/* Tells that the file lacks some of the columns, or has others. */
+/* Tells that the file lacks some of the columns, or has others. Genotypes that lack most are likely
+ * to have these by other names, or alleles of the other strand. */
 static void tell(const struct match *match)
 {
     const struct ny_reader *reader = match->reader;
+    bool odd = reader->table.dtype == NY_GENOTYPE && 2 * match->lost.count > match->names.count;
     size_t others = 0;
 
     for (size_t i = 0; i < match->count; i++)
         others += !match->is_found[i];
     if (reader->options.again || (!match->lost.count && !others)) return;
     ny_log(
-        reader->ctx, NY_LOG_NOTE,
+        reader->ctx, odd ? NY_LOG_WARNING : NY_LOG_NOTE,
         "%s: of the columns of %s it lacks %zu, which are %s in its rows; %zu others are left out",
         reader->path, reader->options.like->whose, match->lost.count,
         match->lost.count ? absent_of(reader) : "0", others);

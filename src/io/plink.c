@@ -272,8 +272,29 @@ static bool is_ambiguous(const struct ny_plink_line *line)
            strstr("ATA CGC", pair) != NULL;
 }
 
+/* Returns the column that is wanted of a variant, whatever allele it counts; NULL: none. */
+static const char *wanted_of(const struct wanted *wanted, const struct ny_plink_line *line)
+{
+    char name[NY_NAME_BYTES_MAX + 1];
+    size_t low = 0, high = wanted->names.count, length;
+
+    name_of(line, NY_BIM_FIRST, name, sizeof(name));
+    length = (size_t)(strrchr(name, '_') + 1 - name);
+    name[length] = '\0';
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (strcmp(wanted->sorted[middle], name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == wanted->names.count || strncmp(wanted->sorted[low], name, length) != 0) return NULL;
+    return strchr(wanted->sorted[low] + length, '_') ? NULL : wanted->sorted[low];
+}
+
 /* Adds the name of the next variant; *flip: by its other allele, as the rows to come are to have
- * it. */
+ * it. An allele that no sample of the file has is 0 there, which may be any. */
 static int add_variant(struct ny_reader *reader, struct ny_bytes *bim,
                        const struct ny_plink_line *line, const struct wanted *wanted, bool *flip)
 {
@@ -284,9 +305,14 @@ static int add_variant(struct ny_reader *reader, struct ny_bytes *bim,
     if (length > NY_NAME_BYTES_MAX)
         return ny_refuse_line(reader->ctx, bim->path, bim->line - 1, "the name is too long");
     if (wanted->sorted && !is_wanted(wanted, name)) {
+        bool first = field_is(line, NY_BIM_FIRST, "0"), second = field_is(line, NY_BIM_SECOND, "0");
+        const char *any = first || second ? wanted_of(wanted, line) : NULL;
+
         other_length = name_of(line, NY_BIM_SECOND, other, sizeof(other));
         *flip = other_length <= NY_NAME_BYTES_MAX && is_wanted(wanted, other);
         if (*flip) return ny_names_add(&reader->columns, reader->ctx, other, other_length);
+        *flip = any && second;
+        if (any) return ny_names_add(&reader->columns, reader->ctx, any, strlen(any));
     }
     return ny_names_add(&reader->columns, reader->ctx, name, length);
 }

@@ -89,18 +89,28 @@ static size_t piece_bytes_of(const struct ny_snp_major *table, uint64_t block)
     return table->record_bytes - before < whole ? table->record_bytes - before : whole;
 }
 
-/* Refuses records with codes behind the last sample, where PLINK writes 0: of other samples. */
-static int check_ends(const struct ny_snp_major *table, const char *records, size_t count)
+/* Returns what the last bytes of records have at the last sample and behind it. PLINK writes 0
+ * behind it, which is a genotype, too. */
+static unsigned ends_of(const struct ny_snp_major *table, const char *records, size_t count)
 {
-    unsigned used = (unsigned)(table->shape.samples % CODES), codes = 0;
+    unsigned before = 2 * ((table->shape.samples - 1) % CODES), codes = 0;
 
-    for (size_t i = 1; used && i <= count; i++)
-        codes |= (unsigned char)records[i * table->record_bytes - 1] >> 2 * used;
-    if (!codes) return NY_OK;
+    for (size_t i = 1; i <= count; i++)
+        codes |= (unsigned char)records[i * table->record_bytes - 1] >> before;
+    return codes;
+}
+
+/* Refuses a list of samples that is too short or too long for these codes, in as many bytes. */
+static int check_ends(const struct ny_snp_major *table, unsigned codes)
+{
+    bool last = codes % CODES || table->shape.samples % CODES == 1 || table->shape.variants < TILE;
+
+    if (codes < CODES && last) return NY_OK;
     return ny_fail_at(table->bytes->ctx, NY_EDATA, table->bytes->path, NY_NO_LINE,
-                      "%s has genotypes of more than %llu samples (.fam): the list lacks some, or "
-                      "is that of another file",
-                      table->bytes->path, (unsigned long long)table->shape.samples);
+                      "%s has genotypes of %s than %llu samples (.fam): a list is that of another "
+                      "file",
+                      table->bytes->path, codes < CODES ? "fewer" : "more",
+                      (unsigned long long)table->shape.samples);
 }
 
 /* Deals some records out to the blocks, from one on; `piece` has room for what a block gets. */
@@ -139,6 +149,7 @@ static int read_file(struct ny_snp_major *table, uint64_t from)
     struct ny_context *ctx = table->bytes->ctx;
     size_t most = CHUNK_BYTES / table->record_bytes, got;
     uint64_t left = table->shape.variants;
+    unsigned codes = 0;
     char *records, *piece;
     int err = make_spool(table);
 
@@ -152,12 +163,13 @@ static int read_file(struct ny_snp_major *table, uint64_t from)
         err = ny_check_interrupt(ctx);
         if (!err) err = ny_bytes_read(table->bytes, records, wanted, &got);
         if (!err && got < wanted) err = ny_refuse_damaged(ctx, table->bytes->path, NY_NO_LINE);
-        if (!err) err = check_ends(table, records, count);
+        if (!err) codes |= ends_of(table, records, count);
         if (!err) err = deal(table, records, count, from, piece);
         left -= count;
     }
     if (!err) err = ny_bytes_read(table->bytes, records, 1, &got);
     if (!err && got) err = ny_refuse_damaged(ctx, table->bytes->path, NY_NO_LINE);
+    if (!err) err = check_ends(table, codes);
     ny_free(ctx, piece);
     ny_free(ctx, records);
     return err;

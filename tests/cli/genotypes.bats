@@ -46,6 +46,9 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
         <(tail -c +4 new.bed | od -An -v -tx1 -w1 | awk '{ print $1 }')
     nystream transform cohort.nys pca --input new.bed -o new.eigenvec -q
     [ "$(wc -l <new.eigenvec)" = 4 ]
+    echo "F9 S9 0 0 0 P0" >>new.fam
+    ny -3 transform cohort.nys pca --input new.bed -o more.eigenvec -q
+    says "new.bed has genotypes of fewer than 4 samples (.fam)"
 }
 
 # exchanged FROM TO EVERY: TO.bed has the samples of FROM.bed, and one in EVERY variants with its
@@ -136,6 +139,16 @@ exchanged() {
     cp cohort.fam pipe.fam
     (cat cohort.bed && echo more) >pipe.bed &
     ny -3 import pipe.nys pipe.bed
+    for name in strand twice; do
+        cp cohort.bed $name.bed
+        cp cohort.fam $name.fam
+    done
+    tr ACGT TGCA <cohort.bim >strand.bim
+    ny -0 transform cohort.nys pca --input strand.bed -o out.npy -q
+    says "warning: strand.bed: of the columns of cohort.nys it lacks 3960, which are missing"
+    awk 'NR != 2 { line = $0 } { print line }' cohort.bim >twice.bim
+    ny -3 transform cohort.nys pca --input twice.bed -o out.npy
+    says "twice.bed has several columns called 'rs0_A'; leave one of them"
     truncate -s 1000 cohort.bed
     ny -3 import cut.nys cohort.bed
     says "cohort.bed has not the size of 900 samples (.fam) at 4000 variants (.bim)"

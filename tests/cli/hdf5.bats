@@ -373,9 +373,9 @@ head_of() {
     # many chunks of the same packed bytes, which take seconds to unpack
     /usr/bin/python3 -c 'import h5py, numpy, zlib
 x = numpy.random.default_rng(0).integers(0, 9, (500, 2000)).astype("u1")
-to = h5py.File("long.h5ad", "w").create_dataset("X", (400000, 2000), "u1", chunks=x.shape, compression="gzip")
+to = h5py.File("long.h5ad", "w").create_dataset("X", (600000, 2000), "u1", chunks=x.shape, compression="gzip")
 packed = zlib.compress(x.tobytes(), 1)
-for i in range(800): to.id.write_direct_chunk((i * 500, 0), packed)'
+for i in range(1200): to.id.write_direct_chunk((i * 500, 0), packed)'
     (
         ulimit -S -t 2
         time=$({ TIMEFORMAT='%U'; time nystream-hdf5 long.h5ad >/dev/null; } 2>&1)

@@ -233,6 +233,20 @@ def test_variants_are_chosen(tmp_path, rule):
     assert np.allclose(result.report["eigenvalues"], values, rtol=1e-3)
 
 
+def test_alleles_that_no_new_sample_has_are_0_and_may_be_any(tmp_path):
+    counts, _ = cohort(np.random.default_rng(17), 301, 800, fst=0.1)
+    store = fitted(tmp_path, counts[:300], 3)
+    placed = placed_by(store, write_bed(tmp_path / "one", counts[300:]))
+    for name, of in [("first", counts[300] == 2), ("second", counts[300] == 0)]:
+        new = write_bed(tmp_path / name, counts[300:], of)
+        seen = {0: "C", 1: "A C", 2: "A", MISSING: "0"}
+        new.with_suffix(".bim").write_text("".join(
+            f"1 rs{j} 0 {j + 1} " + (seen[c] if c == 1 else f"0 {seen[c]}" if name == "first"
+                                     else f"{seen[c]} 0") + "\n"
+            for j, c in enumerate(counts[300])))
+        assert np.array_equal(placed_by(store, new), placed)
+
+
 def test_lists_of_plink_choose_variants_by_their_names(tmp_path):
     counts, _ = cohort(np.random.default_rng(16), 300, 500)
     store = imported(tmp_path, counts)
