@@ -249,9 +249,9 @@ finish_transform() { # STATUS
 }
 
 @test "no path goes through two graphs of one name" {
-    awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt
+    awk 'BEGIN { for (i = 0; i < 1200000; i++) print i, i + 1 }' >line.txt
     nystream graph e g --edges line.txt -q
-    nystream path e g --from 0 --to 600000 >path.txt 2>err &
+    nystream path e g --from 0 --to 1200000 >path.txt 2>err &
     pid=$!
     await '[[ $(readlink /proc/$pid/fd/*) == *e/results/data.mdb* ]]'
     sleep 0.05

@@ -323,7 +323,7 @@ stopped_when() {
 # later each time, which damages nothing and counts rows once; every third time SHARD, if any, begins
 # anew. $kills counts.
 fits_through_kills() {
-    local store=$1 shard=$2 name=$3 wait=40 pid code rows
+    local store=$1 shard=$2 name=$3 wait=20 pid code rows
     rows=$(field "$(nystream info "$store" --json)" n)
     shift 3
     kills=0
@@ -340,7 +340,7 @@ fits_through_kills() {
         [ "$(field "$(nystream info "$store" "$name" --json 2>err || echo "\"n\": $rows")" n)" = "$rows" ]
         [ -z "$shard" ] || [ $((kills % 3)) -ne 2 ] ||
             nystream rm "$store/$shard" "$name" -q || true
-        kills=$((kills + 1)) wait=$((wait < 930 ? wait + 70 : 999))
+        kills=$((kills + 1)) wait=$((wait < 640 ? wait * 3 / 2 + 5 : 999))
     done
 }
 
