@@ -78,8 +78,8 @@ extern "C" {
 #endif
 
 #define NY_VERSION_MAJOR 1
-#define NY_VERSION_MINOR 1
-#define NY_VERSION_PATCH 2
+#define NY_VERSION_MINOR 2
+#define NY_VERSION_PATCH 0
 
 #if defined(__GNUC__)
 #define NY_API __attribute__((visibility("default")))
@@ -112,7 +112,7 @@ enum ny_status {
 /* "bad-input" for NY_EDATA, and so on; "unknown" for any other number. */
 NY_API const char *ny_status_kind(int status);
 NY_API const char *ny_status_meaning(int status);
-/* The version of the running library, such as "1.1.2". The macros give the version of the header
+/* The version of the running library, such as "1.2.0". The macros give the version of the header
  * that a program was compiled with. */
 NY_API const char *ny_version(void);
 /* The value that the environment variable OPENBLAS_CORETYPE should have when a program starts, if

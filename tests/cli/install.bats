@@ -44,15 +44,15 @@ $([ ! -e "$NYSTREAM_BUILD/libnystream-mpi.so" ] || echo ./lib/libnystream-mpi.so
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
-./lib/libnystream.so.1.1.2
+./lib/libnystream.so.1.2.0
 ./lib/pkgconfig/nystream.pc
 ./share/bash-completion/completions/nystream
 ./share/man/man1/nystream.1
 ./share/zsh/site-functions/_nystream
 END
-    [ "$(staged --modversion nystream)" = 1.1.2 ]
+    [ "$(staged --modversion nystream)" = 1.2.0 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.1 ]
-    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.1.2 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.2.0 ]
 }
 
 @test "what root installs is for all users, whatever its umask" {
@@ -249,16 +249,16 @@ END
     git -C tree -c user.name=a -c user.email=a@b add -A
     git -C tree -c user.name=a -c user.email=a@b commit -qm all
     make -s -C tree BUILD=build dist </dev/null
-    tar -tzf tree/build/nystream-1.1.2.tar.gz | grep -qx nystream-1.1.2/Makefile
-    tar -xzOf tree/build/nystream-1.1.2.tar.gz nystream-1.1.2/PKG-INFO | grep -qx 'Version: 1.1.2'
-    sum=$(sha256sum <tree/build/nystream-1.1.2.tar.gz | cut -c-64)
+    tar -tzf tree/build/nystream-1.2.0.tar.gz | grep -qx nystream-1.2.0/Makefile
+    tar -xzOf tree/build/nystream-1.2.0.tar.gz nystream-1.2.0/PKG-INFO | grep -qx 'Version: 1.2.0'
+    sum=$(sha256sum <tree/build/nystream-1.2.0.tar.gz | cut -c-64)
     make -s -C tree BUILD=build dist DIST_FROM=https://host.example/files </dev/null
     for file in conda/meta.yaml spack/packages/nystream/package.py homebrew/nystream.rb; do
         grep -qE "sha256.*$sum" "tree/build/recipes/$file"
-        grep -qF https://host.example/files/nystream-1.1.2.tar.gz "tree/build/recipes/$file"
+        grep -qF https://host.example/files/nystream-1.2.0.tar.gz "tree/build/recipes/$file"
         ! grep -E '@[a-z0-9]+@' "tree/build/recipes/$file" || false
     done
-    [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.1.2.tar.gz ]
+    [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.2.0.tar.gz ]
 }
 
 @test "uninstall leaves no file" {

@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-__version__ = "1.1.2"
+__version__ = "1.2.0"
 
 # Values of enum ny_dtype and NY_U64, and the names that numpy has for them. A store without rows
 # has 0; genotypes have 5, and come as bytes.

@@ -81,7 +81,7 @@ class Model:
 
         Also map, eigenvalues, component_errors and component_errors_se (to six decimals),
         trace_error, and certificate; all but the map are None or empty where the fit had no
-        errors, and in files of before 1.1.2.
+        errors, and in files of before 1.2.0.
         """
         return Report(self._context.report(lib.ny_model_report, self._pointer, long=False))
 
