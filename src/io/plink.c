@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "base/checksum.h"
+#include "base/compare.h"
 #include "base/memory.h"
 #include "io/like.h"
 #include "io/number.h"
@@ -119,13 +120,6 @@ int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)
     return begin_again(fam, err);
 }
 
-static int by_hash(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Returns a hash of a sample's name. */
 static uint64_t hash_of(const struct ny_plink_line *line)
 {
@@ -164,7 +158,7 @@ int ny_plink_unique(struct ny_bytes *fam, uint64_t count)
     while (!err && (err = ny_plink_next(fam, &line)) == NY_OK && i < count)
         hash[i++] = hash_of(&line);
     err = begin_again(fam, err);
-    if (!err) qsort(hash, (size_t)i, sizeof(*hash), by_hash);
+    if (!err) qsort(hash, (size_t)i, sizeof(*hash), ny_compare_rows);
     for (uint64_t k = 1; !err && k < i; k++)
         if (hash[k] == hash[k - 1]) err = refuse_second(fam, hash[k]);
     ny_free(fam->ctx, hash);
@@ -272,25 +266,23 @@ static bool is_ambiguous(const struct ny_plink_line *line)
            strstr("ATA CGC", pair) != NULL;
 }
 
+static int by_start(const void *start, const void *name)
+{
+    const char *sought = *(const char *const *)start;
+
+    return strncmp(sought, *(const char *const *)name, strlen(sought));
+}
+
 /* Returns the column that is wanted of a variant, whatever allele it counts; NULL: none. */
 static const char *wanted_of(const struct wanted *wanted, const struct ny_plink_line *line)
 {
-    char name[NY_NAME_BYTES_MAX + 1];
-    size_t low = 0, high = wanted->names.count, length;
+    char name[NY_NAME_BYTES_MAX + 1], *start = name;
+    const char *const *at;
 
     name_of(line, NY_BIM_FIRST, name, sizeof(name));
-    length = (size_t)(strrchr(name, '_') + 1 - name);
-    name[length] = '\0';
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (strcmp(wanted->sorted[middle], name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == wanted->names.count || strncmp(wanted->sorted[low], name, length) != 0) return NULL;
-    return strchr(wanted->sorted[low] + length, '_') ? NULL : wanted->sorted[low];
+    strrchr(name, '_')[1] = '\0';
+    at = bsearch(&start, wanted->sorted, wanted->names.count, sizeof(char *), by_start);
+    return at && !strchr(*at + strlen(name), '_') ? *at : NULL;
 }
 
 /* Adds the name of the next variant; *flip: by its other allele, as the rows to come are to have
