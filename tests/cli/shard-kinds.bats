@@ -231,7 +231,7 @@ END
 
 # bats file_tags=slow
 @test "a selection alone is one of the rows of all shards, whose landmarks fits take" {
-    while read -r store shards options; do
+    while read -r store shards check options; do # in odd, BLAS meets rows at other places of a tile
         nystream select $store d --landmarks 300 --restart $options -q
         nystream select $shards d --landmarks 300 --restart $options -q
         together 2 select $shards d2 --landmarks 300 --restart $options --peers folder:2:meet -q
@@ -239,7 +239,7 @@ END
             same_exports "$store d --part $part" "$shards d --part $part"
             same_exports "$store d --part $part" "$shards d2 --part $part"
         done
-        [ $store = sparse ] || same_exports "$store d --part residuals" "$shards d --part residuals"
+        [ $check = : ] || agree $check "export $store d --part residuals" "export $shards d --part residuals"
         nystream rm $shards/shard-00001 d
         ny -2 export $shards d --part landmarks -o lost.npy
         nystream select $shards d --landmarks 300 $options -q
@@ -248,9 +248,9 @@ END
         nystream fit $shards map --landmarks-from d --components 2 --restart -q
         same_exports "$store map --part landmark-points" "$shards map --part landmark-points"
     done <<'END'
-one big
-numbers odd
-sparse parts --kernel laplacian
+one big cmp
+numbers odd near
+sparse parts : --kernel laplacian
 END
     usage "'d' are rows of all shards; give the path of the store" export parts/shard-00001 d --part landmark-points -o lost.csv
     usage "rows of all shards" fit parts/shard-00001 own --landmarks-from d
