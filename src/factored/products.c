@@ -53,7 +53,8 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
                                          .tolerance = fit->settings->tol,
                                          .steps_most = fit->settings->max_passes,
                                          .seed = fit->settings->seed,
-                                         .centred = sizes.rows && sizes.centred};
+                                         .centred =
+                                             sizes.rows && (sizes.centred || sizes.shape.bulk)};
     const struct ny_shard_place at_pass = {place, ny_units_of(sizes.n) + 1};
     void *image = NULL;
     double *at;
@@ -374,6 +375,8 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
                                                    (double)it->count));
     ny_blas_serial();
     it->trace = run->state->totals->trace;
+    if (run->mu)
+        it->trace -= (double)run->state->sizes.n * ny_dot(run->mu, run->mu, run->state->sizes.d);
     err = ny_restarted_next(it, done);
     if (err || !*done || it->converged < it->how.shape.pairs || !is_blurred(run)) return err;
     *done = false;

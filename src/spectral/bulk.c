@@ -55,9 +55,7 @@ static struct noise noise_of(const struct ny_bulk *bulk, size_t k)
     double sum = bulk->trace, square = bulk->square, m = bulk->order - 1 - (double)k, columns;
 
     for (size_t i = 0; i < k; i++)
-        sum -= bulk->values[i];
-    for (size_t i = k; i < bulk->count; i++)
-        square += bulk->values[i] * bulk->values[i];
+        sum -= bulk->values[i], square -= bulk->values[i] * bulk->values[i];
     columns = (m + 2) * sum * sum / (m * square - sum * sum);
     if (!(m > 2) || !(sum > 0) || !(columns > 2)) columns = (double)NAN;
     return (struct noise){m, columns, sum / m};
@@ -80,5 +78,5 @@ double ny_bulk_shrinkage(const struct ny_bulk *bulk, size_t above, size_t k)
     double sum = 1 + sample - ratio, root = sum * sum - 4 * sample;
     double variance = (sum + sqrt(root > 0 ? root : 0)) / 2;
 
-    return root > 0 ? (variance - 1) / (variance - 1 + ratio) : 0;
+    return root > 0 ? (variance - 1) / (variance - 1 + (bulk->of_rows ? ratio : 1)) : 0;
 }

@@ -31,7 +31,7 @@
  *
  * Eigenvalues of noise lie close together, so that each takes many products. Where A is a
  * covariance matrix, and `bulk` says so, those that are told from no noise (spectral/bulk.h) count
- * as found. The test needs the sum of the squares of all other eigenvalues, which the products with
+ * as found. The test needs the sum of the squares of all eigenvalues, which the products with
  * the hashed first block tell: E‖Aq‖² = tr A²/N.
  *
  * All of it is the same for any number of threads: sums over the rows of the basis run in fixed
@@ -67,7 +67,8 @@ struct ny_restarted_how {
     double reach;     /* pairs are told down to this share of the largest; 0: to 2⁻²⁰ alone */
     unsigned steps_most; /* products that are made at most */
     uint64_t seed;       /* draws the first block */
-    bool centred;        /* the wanted vectors are orthogonal to 1, and so are all blocks */
+    bool centred;        /* the wanted vectors are orthogonal to 1, and so are all blocks; bulk:
+                          * A is of the rows */
 };
 
 struct ny_restarted {
@@ -89,7 +90,7 @@ struct ny_restarted {
     double *residuals;  /* pairs: ‖Av − θv‖, likewise */
     size_t converged;   /* pairs that are found, among the wanted ones, likewise */
     double trace;       /* bulk: of A, which the caller sets before the first step is taken */
-    double *square;     /* bulk: the sum of the squares of eigenvalues that are not wanted */
+    double *square;     /* bulk: the sum of the squares of all eigenvalues */
     double *before;     /* bulk: pairs: the values of the step before */
     double *p;          /* bulk: pairs: p-values of the last step; NaN: not known */
     double *shrinkage;  /* bulk: pairs: ny_bulk_shrinkage(), likewise */
@@ -120,8 +121,8 @@ void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);
 
 /* ---- restarted_bulk.c, for the iteration ---- */
 
-/* Estimates the sum of the squares of the eigenvalues that are not wanted, Y's rows being vectors
- * of T of those that are, as long as the basis has the first block. */
+/* Estimates the sum of the squares of all eigenvalues, Y's rows being vectors of T of those that
+ * are wanted, as long as the basis has the first block. */
 void ny_restarted_measure_bulk(struct ny_restarted *it, const double *Y, size_t pairs);
 /* Finds the p-values of the wanted pairs, and returns where those begin that lie in the bulk. */
 size_t ny_restarted_bulk(struct ny_restarted *it, size_t pairs);

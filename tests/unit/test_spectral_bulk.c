@@ -18,8 +18,7 @@ static double p_at(double x, double m, double n)
     double root = sqrt(n - 1) + sqrt(m), centre = root * root / n;
     double spread = root / n * cbrt(1 / sqrt(n - 1) + 1 / sqrt(m));
     double largest = NY_BULK_MARGIN * (centre + x * spread);
-    double square = m * (1 + (m + 2) / n) - largest * largest;
-    const struct ny_bulk bulk = {m + 1, m, square, &largest, 1};
+    const struct ny_bulk bulk = {m + 1, m, m * (1 + (m + 2) / n), &largest, true};
 
     return ny_bulk_p(&bulk, 0);
 }
@@ -42,12 +41,25 @@ TEST(shrinkage_is_that_of_a_spike)
 {
     const double m = 2000, n = 10000, gamma = n / m, variance = 40;
     double value = variance * (1 + gamma / (variance - 1)) / gamma;
-    const struct ny_bulk bulk = {m + 2, m + value, m * (1 + (m + 2) / n), &value, 1};
+    const struct ny_bulk bulk = {m + 2, m + value, m * (1 + (m + 2) / n) + value * value, &value,
+                                 true};
 
     assert_true(fabs(ny_bulk_shrinkage(&bulk, 1, 0) - (variance - 1) / (variance - 1 + gamma)) <
                 1e-9);
     value = 0.5;
     assert_true(ny_bulk_shrinkage(&bulk, 1, 0) == 0);
+}
+
+/* XXᵀ and XᵀX have the same eigenvalues, but for zeros, and tell the same. */
+TEST(shrinkage_is_the_same_by_either_side)
+{
+    const double n = 4000, d = 1000, value = 30 * n, rest = n * d, squares = n * d * (n + d);
+    const struct ny_bulk rows = {n, rest + value, squares + value * value, &value, true};
+    const struct ny_bulk columns = {d, rest + value, squares + value * value, &value, false};
+    double by_rows = ny_bulk_shrinkage(&rows, 1, 0), by_columns = ny_bulk_shrinkage(&columns, 1, 0);
+
+    assert_true(by_rows > 0.5 && by_rows < 1);
+    assert_true(fabs(by_rows - by_columns) < 2e-3);
 }
 
 enum { ORDER = 1500, PAIRS = 8, SPIKES = 3, GRID = 1000000 };
@@ -84,7 +96,7 @@ static unsigned iterate(struct ny_restarted *it, const double *lambda, double tr
     while (!done) {
         struct ny_matrix Q = ny_cols(it->V, it->used - it->count, it->count);
 
-        for (size_t i = 0; i < ORDER; i++)
+        for (size_t i = 0; i < Q.rows; i++)
             for (size_t k = 0; k < Q.cols; k++)
                 it->H.at[i * it->H.stride + k] += lambda[i] * Q.at[i * Q.stride + k];
         it->trace = trace;
@@ -94,6 +106,35 @@ static unsigned iterate(struct ny_restarted *it, const double *lambda, double tr
         assert_int_equal(ny_restarted_begin(it, ctx, &it->how, it->state, true), NY_OK);
     }
     return it->step;
+}
+
+/* All of a small matrix is known in the end: p is that of its eigenvalues, however many are wanted.
+ */
+TEST(p_values_are_exact_where_the_basis_is_the_whole_space)
+{
+    enum { SMALL = 60, MOST = 24 };
+    double lambda[SMALL], trace = 0, squares = 0;
+
+    for (size_t i = 0; i < SMALL; i++) {
+        lambda[i] = i ? 1.3 - 0.01 * (double)i : 1.8;
+        trace += lambda[i];
+        squares += lambda[i] * lambda[i];
+    }
+    for (size_t pairs = 12; pairs <= MOST; pairs += 12) {
+        struct ny_restarted_how how = {
+            .tolerance = 1e-12, .steps_most = 100, .shape = ny_restarted_shape(SMALL, pairs, 10)};
+        const struct ny_bulk bulk = {SMALL, trace, squares, lambda, false};
+        struct ny_restarted it;
+
+        how.shape.start = how.shape.width;
+        how.shape.bulk = true;
+        assert_int_equal(
+            ny_restarted_begin(&it, ctx, &how, lend(ny_restarted_state_bytes(&how.shape)), false),
+            NY_OK);
+        iterate(&it, lambda, trace, 0);
+        for (size_t k = 0; k < 4; k++)
+            assert_true(fabs(it.p[k] - ny_bulk_p(&bulk, k)) < 1e-9);
+    }
 }
 
 TEST(pairs_of_noise_are_not_waited_for)
