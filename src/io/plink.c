@@ -99,10 +99,23 @@ static bool is_absent(const struct ny_plink_line *line)
            field_is(line, NY_FAM_PHENOTYPE, "nan");
 }
 
+/* Tells whether a phenotype is a number. */
+static bool is_number(const struct ny_plink_line *line)
+{
+    size_t length = line->length[NY_FAM_PHENOTYPE];
+    char text[NY_CLASS_BYTES_MAX + 1];
+    double value;
+
+    if (length > NY_CLASS_BYTES_MAX) return false;
+    memcpy(text, line->field[NY_FAM_PHENOTYPE], length);
+    text[length] = '\0';
+    return ny_number(text, &value) == text + length;
+}
+
 int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)
 {
     struct ny_plink_line line;
-    bool cases = true, any = false;
+    bool any = false;
     int err;
 
     *samples = (struct ny_plink_samples){0};
@@ -112,10 +125,9 @@ int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)
              two = field_is(&line, NY_FAM_PHENOTYPE, "2");
 
         samples->count++;
-        cases = cases && (zero || absent || one || two);
+        samples->zero_says |= !(zero || absent || one || two) && is_number(&line);
         any = any || !(zero || absent);
     }
-    samples->zero_says = !cases;
     samples->labels = any;
     return begin_again(fam, err);
 }
@@ -273,16 +285,25 @@ static int by_start(const void *start, const void *name)
     return strncmp(sought, *(const char *const *)name, strlen(sought));
 }
 
-/* Returns the column that is wanted of a variant, whatever allele it counts; NULL: none. */
+/* Returns the one column that is wanted of a variant, whatever allele it counts; NULL: none is, or
+ * several. */
 static const char *wanted_of(const struct wanted *wanted, const struct ny_plink_line *line)
 {
     char name[NY_NAME_BYTES_MAX + 1], *start = name;
-    const char *const *at;
+    const char *const *at, *const *end = wanted->sorted + wanted->names.count;
+    const char *only = NULL;
 
     name_of(line, NY_BIM_FIRST, name, sizeof(name));
     strrchr(name, '_')[1] = '\0';
     at = bsearch(&start, wanted->sorted, wanted->names.count, sizeof(char *), by_start);
-    return at && !strchr(*at + strlen(name), '_') ? *at : NULL;
+    while (at && at > wanted->sorted && by_start(&start, at - 1) == 0)
+        at--;
+    for (; at && at < end && by_start(&start, at) == 0; at++) {
+        if (strchr(*at + strlen(name), '_')) continue; /* of a variant with a longer name */
+        if (only) return NULL;
+        only = *at;
+    }
+    return only;
 }
 
 /* Adds the name of the next variant; *flip: by its other allele, as the rows to come are to have

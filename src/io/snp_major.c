@@ -100,17 +100,23 @@ static unsigned ends_of(const struct ny_snp_major *table, const char *records, s
     return codes;
 }
 
-/* Refuses a list of samples that is too short or too long for these codes, in as many bytes. */
+/* Refuses a list of samples that is too short for these codes, in as many bytes, and warns of one
+ * that may be too long: its last sample has A1 alone, as a reference genome may have, too. */
 static int check_ends(const struct ny_snp_major *table, unsigned codes)
 {
     bool last = codes % CODES || table->shape.samples % CODES == 1 || table->shape.variants < TILE;
 
-    if (codes < CODES && last) return NY_OK;
-    return ny_fail_at(table->bytes->ctx, NY_EDATA, table->bytes->path, NY_NO_LINE,
-                      "%s has genotypes of %s than %llu samples (.fam): a list is that of another "
-                      "file",
-                      table->bytes->path, codes < CODES ? "fewer" : "more",
-                      (unsigned long long)table->shape.samples);
+    if (codes >= CODES)
+        return ny_fail_at(table->bytes->ctx, NY_EDATA, table->bytes->path, NY_NO_LINE,
+                          "%s has genotypes of more than %llu samples (.fam): a list is that of "
+                          "another file",
+                          table->bytes->path, (unsigned long long)table->shape.samples);
+    if (!last)
+        ny_log(table->bytes->ctx, NY_LOG_WARNING,
+               "%s: the last of %llu samples (.fam) has A1 alone at all variants, as where the "
+               "list is that of another file",
+               table->bytes->path, (unsigned long long)table->shape.samples);
+    return NY_OK;
 }
 
 /* Deals some records out to the blocks, from one on; `piece` has room for what a block gets. */

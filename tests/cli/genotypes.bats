@@ -47,8 +47,11 @@ data() { cp -r "$BATS_FILE_TMPDIR"/"$1"* .; }
     nystream transform cohort.nys pca --input new.bed -o new.eigenvec -q
     [ "$(wc -l <new.eigenvec)" = 4 ]
     echo "F9 S9 0 0 0 P0" >>new.fam
+    ny -0 transform cohort.nys pca --input new.bed -o more.eigenvec -q
+    says "new.bed: the last of 4 samples (.fam) has A1 alone at all variants"
+    head -n 2 new.fam >two.fam && cp two.fam new.fam
     ny -3 transform cohort.nys pca --input new.bed -o more.eigenvec -q
-    says "new.bed has genotypes of fewer than 4 samples (.fam)"
+    says "new.bed has genotypes of more than 2 samples (.fam)"
 }
 
 # exchanged FROM TO EVERY: TO.bed has the samples of FROM.bed, and one in EVERY variants with its

@@ -10,8 +10,7 @@ enum { SAMPLES = 6, VARIANTS = 4, GONE = NY_GENOTYPE_MISSING };
 static const uint8_t counts[VARIANTS][SAMPLES] = {
     {0, 1, 2, GONE, 2, 1}, {2, 2, 2, 2, 2, 0}, {GONE, 0, 0, 1, 1, GONE}, {1, 1, 0, 2, GONE, 0}};
 
-#define FIVE                                                                                       \
-    "F1 a 0 0 1 P0\nF1\tb\t0\t0\t2\tP1\n\nF2 c 0 0 0 P0\nF2 d 0 0 0 -9\nF3 e 0 0 0 P2\n"
+#define FIVE "F1 a 0 0 1 P0\nF1\tb\t0\t0\t2\tP1\n\nF2 c 0 0 0 P0\nF2 d 0 0 0 -9\nF3 e 0 0 0 P2\n"
 #define FAM FIVE "0 f 0 0 0 P1\n"
 #define BIM "1\trs1\t0\t100\tA\tG\n1 rs2 0 200 C T\n2\t.\t0\t300\tAC\tA\n23\trs4\t0.5\t400\tA\tT\n"
 
@@ -128,6 +127,25 @@ TEST(rows_that_join_others_count_their_alleles_in_their_order)
         }
 }
 
+/* An allele that no sample has is 0: that of the one column of the variant. */
+TEST(alleles_that_no_sample_has_may_be_any)
+{
+    static const char *const wanted[] = {"v_A", "v_x_A", "w_A", "w_C"};
+    const struct ny_columns_like like = {
+        .whose = "the rows before", .count = VARIANTS, .load = load_names, .arg = (void *)wanted};
+    const struct ny_reader_options options = {.names = true, .like = &like};
+    struct support_table table;
+
+    assert_reads(write_files(FAM, "1 v 0 1 0 G\n1 v_x 0 2 A G\n1 w 0 3 0 G\n1 w 0 4 C G\n"),
+                 &options, 4, &table);
+    for (size_t i = 0; i < SAMPLES; i++)
+        for (size_t j = 0; j < VARIANTS; j++) {
+            double value = table.values[i * VARIANTS + j];
+
+            assert_true(j == 2 || counts[j][i] == GONE ? isnan(value) : value == counts[j][i]);
+        }
+}
+
 TEST(phenotypes_are_numbers_cases_or_none)
 {
     static const struct {
@@ -136,6 +154,7 @@ TEST(phenotypes_are_numbers_cases_or_none)
     } cases[] = {
         {{"1", "2", "0", "-9", "2", "NA"}, {1, 2, NAN, NAN, 2, NAN}},
         {{"0", "1.5", "-3", "-9", "7", "0"}, {0, 1.5, -3, NAN, 7, 0}},
+        {{"0", "EUR", "AFR", "0", "-9", "EUR"}, {NAN, 0, 1, NAN, NAN, 0}},
     };
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
