@@ -63,6 +63,8 @@ size_t ny_restarted_bulk(struct ny_restarted *it, size_t pairs)
         it->p[k] = *it->square > 0 ? ny_bulk_p(&bulk, k) : (double)NAN;
     while (begin < pairs && !(it->p[begin] >= NY_BULK_P))
         begin++;
+    for (size_t k = begin + 1; k < pairs; k++) /* behind noise is noise, which is not waited for */
+        it->p[k] = fmax(it->p[k], it->p[k - 1]);
     for (size_t k = 0; k < pairs; k++)
         it->shrinkage[k] = k < begin ? ny_bulk_shrinkage(&bulk, begin, k) : 0;
     memcpy(it->before, it->values, pairs * sizeof(double));

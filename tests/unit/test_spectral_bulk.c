@@ -159,6 +159,7 @@ TEST(pairs_of_noise_are_not_waited_for)
         if (run == 0) continue;
         for (size_t k = 0; k < PAIRS; k++) {
             assert_true(k < SPIKES ? it.p[k] < 1e-6 : it.p[k] >= NY_BULK_P);
+            assert_true(k <= SPIKES || it.p[k] >= it.p[k - 1]);
             assert_true(k < SPIKES ? it.shrinkage[k] > 0.5 : it.shrinkage[k] == 0);
         }
         if (run == 2) assert_memory_equal(last, it.values, sizeof(last));
