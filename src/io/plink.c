@@ -102,14 +102,10 @@ static bool is_absent(const struct ny_plink_line *line)
 /* Tells whether a phenotype is a number. */
 static bool is_number(const struct ny_plink_line *line)
 {
-    size_t length = line->length[NY_FAM_PHENOTYPE];
-    char text[NY_CLASS_BYTES_MAX + 1];
+    const char *field = line->field[NY_FAM_PHENOTYPE];
     double value;
 
-    if (length > NY_CLASS_BYTES_MAX) return false;
-    memcpy(text, line->field[NY_FAM_PHENOTYPE], length);
-    text[length] = '\0';
-    return ny_number(text, &value) == text + length;
+    return ny_number(field, &value) == field + line->length[NY_FAM_PHENOTYPE];
 }
 
 int ny_plink_count(struct ny_bytes *fam, struct ny_plink_samples *samples)

@@ -54,8 +54,10 @@ static struct noise noise_of(const struct ny_bulk *bulk, size_t k)
 {
     double sum = bulk->trace, square = bulk->square, m = bulk->order - 1 - (double)k, columns;
 
-    for (size_t i = 0; i < k; i++)
-        sum -= bulk->values[i], square -= bulk->values[i] * bulk->values[i];
+    for (size_t i = 0; i < k; i++) {
+        sum -= bulk->values[i];
+        square -= bulk->values[i] * bulk->values[i];
+    }
     columns = (m + 2) * sum * sum / (m * square - sum * sum);
     if (!(m > 2) || !(sum > 0) || !(columns > 2)) columns = (double)NAN;
     return (struct noise){m, columns, sum / m};

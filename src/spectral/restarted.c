@@ -299,7 +299,7 @@ double ny_restarted_floor(const struct ny_restarted *it)
 static size_t count_found(const struct ny_restarted *it, size_t pairs, double next, size_t bulk)
 {
     size_t found = it->locked;
-    bool whole = it->used == it->how.shape.order;
+    bool whole = ny_restarted_is_whole(it);
     double floor = ny_restarted_floor(it);
 
     for (size_t k = it->locked; k < pairs; k++) {
@@ -452,7 +452,7 @@ static bool are_sharp(const struct ny_restarted *it, size_t count)
 {
     double small = it->how.tolerance * it->how.reach / 4 * it->values[0];
 
-    for (size_t k = it->locked; k < count && it->used < it->how.shape.order; k++) {
+    for (size_t k = it->locked; k < count && !ny_restarted_is_whole(it); k++) {
         double r = it->residuals[k];
 
         if (r * r > small * it->values[k] && r > 0x1p-48 * it->values[0]) return false;

@@ -96,6 +96,11 @@ struct ny_restarted {
     double *shrinkage;  /* bulk: pairs: ny_bulk_shrinkage(), likewise */
 };
 
+static inline bool ny_restarted_is_whole(const struct ny_restarted *it)
+{
+    return it->used == it->how.shape.order; /* the basis is the whole space */
+}
+
 /* Begins with a first block of hashed normal numbers, or goes on where `resumed`: `state`, which
  * stays the caller's, then holds what ny_restarted_save() has left in it. NY_ESTORE where it cannot
  * have. */

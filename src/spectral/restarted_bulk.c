@@ -6,12 +6,6 @@
 
 #include "spectral/bulk.h"
 
-/* Tells whether the basis is the whole space. */
-static bool is_whole(const struct ny_restarted *it)
-{
-    return it->used == it->how.shape.order;
-}
-
 /* With μ the mean of the eigenvalues that are not wanted, Σ(λ − μ)² over them is N times the mean
  * over the w vectors q_j of the first block of ‖(A − μ)q_j‖² − Σ_k ((θ_k − μ)y_kj)², where Aq_j =
  * VT_j as of the second product: it is found to about √(2/Nw) of itself, and the rest,
@@ -22,7 +16,7 @@ void ny_restarted_measure_bulk(struct ny_restarted *it, const double *Y, size_t 
     double order = (double)(it->how.shape.order - it->how.centred), others = order - (double)pairs;
     double mean = it->trace, squares = 0, sum = 0;
 
-    if (is_whole(it) && !it->locked) { /* ‖T‖² tells it */
+    if (ny_restarted_is_whole(it) && !it->locked) { /* ‖T‖² tells it */
         *it->square = 0;
         for (size_t j = 0; j < used; j++)
             *it->square += ny_dot(it->T.at + j * it->T.stride, it->T.at + j * it->T.stride, used);
@@ -54,7 +48,7 @@ size_t ny_restarted_bulk(struct ny_restarted *it, size_t pairs)
                                  .square = *it->square,
                                  .values = it->before,
                                  .of_rows = it->how.centred};
-    double way = is_whole(it) ? 0 : it->step / 3.;
+    double way = ny_restarted_is_whole(it) ? 0 : it->step / 3.;
     size_t begin = 0;
 
     for (size_t k = 0; k < pairs; k++)

@@ -123,6 +123,23 @@ exchanged() {
     fields drift=null
 }
 
+@test "noise is told by the squares of all eigenvalues, also after an update" {
+    local PATH=$NYSTREAM_BUILD/data-tools:$PATH
+    genotypes -o flat --samples 120 --variants 20000 --fst 0
+    nystream import flat.nys flat.bed -q
+    ny -0 fit flat.nys pca --map pca --components 3 --json
+    fields components_above_noise=0
+    genotypes -o few --samples 100 --variants 6000 --fst 0
+    genotypes -o other --samples 20 --variants 6000 --fst 0 --seed 2
+    nystream import few.nys few.bed -q
+    nystream fit few.nys pca --map pca --components 4 -q
+    cp few.bim other.bim
+    sed -i 's/^F/G/' other.fam
+    nystream import few.nys other.bed --append -q
+    ny -0 fit few.nys pca --update full --json # noisier beside the frequencies of the first
+    fields components_above_noise=4
+}
+
 @test "a store of genotypes takes two bits a genotype" {
     data cohort.nys
     nystream verify cohort.nys -q
